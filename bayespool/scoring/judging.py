@@ -205,18 +205,18 @@ class NextJudgments(ListForAssessors):
         return Qrels(topics, doc_ids, np.full(len(self), -1, dtype=np.int16))
 
     def notes(self) -> tuple[str, ...]:
-        """Return notes on the pool, topics that runs lack and the posterior draws."""
-        lacking = filter(None, [missing_topics(self.metadata)])
-        return (*self.metadata["pool_notes"], *lacking, *self.completion.notes)
+        """Return notes on the pool and the posterior draws."""
+        return (*self.metadata["pool_notes"], *self.completion.notes)
 
     def sentences(self) -> tuple[str, ...]:
         """Return sentences on the effect of judgments so far, when to stop and the documents to judge."""
-        sentences = []
-        criterion = f"{self.measure}, {self.criterion}"
+        sentences, missing = [], missing_topics(self.metadata)
+        about = f"{self.measure} ({missing})" if missing else str(self.measure)
         if (after := self.afterwards) is not None:
+            before, expected, now_ = map(self._text, (after.before, after.expected, after.now))
             sentences.append(
-                f"{counted(after.n, 'judgment')} of your own: {criterion} {number(after.before)} with none "
-                f"of them; expected from there {number(after.expected)}; it is {number(after.now)}"
+                f"{counted(after.n, 'judgment')} of your own: {about}, {self.criterion} {before} with none "
+                f"of them; expected from there {expected}; it is {now_}"
             )
         if self.target.goal == "interval":
             now = list(zip(self.target.names, self.target.now.tolist(), strict=True))
@@ -227,22 +227,29 @@ class NextJudgments(ListForAssessors):
                 now = widest[:_MOST_NAMED]
             if now:
                 widths = ", ".join(f"{run} {number(width)}" for run, width in now)
-                sentences.append(f"{self.measure}, widths of the intervals {which}: {widths}")
+                sentences.append(f"{about}, widths of the intervals {which}: {widths}")
             sentences += self._narrow_enough()
         elif after is None:
-            sentences.append(f"{criterion} now: {number(self.now)}")
+            sentences.append(f"{about}, {self.criterion} now: {self._text(self.now)}")
         if self.until is not None:
             sentences.append(self._stopping_sentence())
         if len(self):
             sentences.append(
                 f"{counted(len(self), 'judgment')} {'are' if len(self) > 1 else 'is'} expected to bring the "
-                f"{self.criterion} from {number(self.now)} to {number(self.expected_after)}"
+                f"{self.criterion} from {self._text(self.now)} to {self._text(self.expected_after)}"
                 f"{self._widest_clause()}"
             )
             sentences += self._topic_of_most()
         elif not self.is_done:
             sentences.append(f"nothing to judge: {self._reason_for_no_documents()}")
         return tuple(sentences)
+
+    def _text(self, amount: float) -> str:
+        """Return a width, or a chance that is never 0 while draws alone say so: by the rule of three."""
+        text = number(amount)
+        if self.target.goal == "interval" or float(text) or not len(self.completion.unknowns):
+            return text
+        return f"under {max(amount, 3 / self.completion.n_draws):.2g}"
 
     def _narrow_enough(self) -> list[str]:
         """Return a sentence on the width below which more judgments help less than more topics."""
@@ -271,7 +278,7 @@ class NextJudgments(ListForAssessors):
         """Return a sentence that says whether judging may stop, or after how many expected judgments."""
         goal = f"{self.criterion} of at most {self.until:g}"
         if self.is_done:
-            return f"stop: {goal} is reached ({number(self.now)})"
+            return f"stop: {goal} is reached ({self._text(self.now)})"
         if self.n_needed is None:
             return f"{goal}: not reached within the planned judgments"
         return f"{goal}: expected after {counted(self.n_needed, 'judgment')}"
@@ -286,14 +293,13 @@ class NextJudgments(ListForAssessors):
 
     def _reason_for_no_documents(self) -> str:
         """Return the reason for proposing no document before the goal is reached."""
-        n_draws = self.completion.n_draws
         if self.target.goal == "interval" or self.now > 0 or not len(self.completion.unknowns):
             return "no unjudged document is expected to tell anything"
         which = "order is" if self.target.goal == "comparison" else "ranking is"
-        return (  # by the rule of three
-            f"the {which} the same in all {n_draws} draws, so that the chance of a wrong one is below "
-            f"{3 / n_draws:.2g} with 95 % confidence, though there are unjudged documents and intervals are "
-            "open (--goal interval)"
+        return (
+            f"the {which} the same in all {self.completion.n_draws} draws, which exclude a larger chance "
+            "with 95 % confidence, though there are unjudged documents and intervals are open "
+            "(--goal interval)"
         )
 
 

@@ -21,6 +21,7 @@ from bayespool.collection import read_qrels
 from bayespool.errors import InputError, NoPoolWarning, OutputError
 from bayespool.experiments import load_example, simulate_example
 from bayespool.measures import Values, parse_measure
+from bayespool.names import Goal
 from bayespool.pooling import choose
 from bayespool.posterior import Completion, PosteriorEstimator
 from bayespool.scoring import DocumentsToJudge, NextJudgments, judging_influence as module
@@ -568,12 +569,23 @@ def test_widths_before_judging_are_those_that_score_and_compare_print(measure: s
         np.testing.assert_allclose(found.target.now, widths, rtol=0, atol=1e-12)
 
 
-def test_topics_that_a_run_lacks_are_noted() -> None:
-    found = judge_next(
-        small_with_failed_queries(),
-        ["new-a", "new-b"],
-        "P@10",
-        posterior="ratio(draws=50)",
-        goal="comparison",
-    )
-    assert "2 of 8 topics missing from new-b, counted as 0" in found.notes()
+@pytest.mark.parametrize("goal", ["comparison", "interval"])
+def test_topics_that_a_run_lacks_are_said_once_where_the_amount_is(goal: Goal) -> None:
+    runs, asked = ["new-a", "new-b"], {"posterior": "ratio(draws=50)"}
+    found = judge_next(small_with_failed_queries(), runs, "P@10", goal=goal, budget=1, **asked)
+    first, *others = found.sentences()
+    assert first.startswith("P@10 (2 of 8 topics missing from new-b, counted as 0), ")
+    assert not any("missing" in text for text in (*others, *found.notes()))
+
+
+def test_a_chance_is_under_what_draws_can_tell_and_0_only_where_nothing_is_unjudged() -> None:
+    """In 200 draws a chance without any, or of next to nothing, is under 3/200."""
+    asked = {"measures": "P@10", "goal": "comparison", "posterior": "ratio(draws=50)", "budget": 1}
+    found = judge_next(small(), ["north-1", "new-a"], **asked)
+    none = dataclasses.replace(found.target, now=np.zeros(1))
+    same = dataclasses.replace(found, target=none)
+    assert same.sentences()[0] == "P@10, chance of a wrong order now: under 0.015"
+    few = dataclasses.replace(found, target=dataclasses.replace(none, now=np.array([0.02])))
+    assert few.sentences()[0] == "P@10, chance of a wrong order now: 0.0200"
+    rare = dataclasses.replace(found, target=dataclasses.replace(none, now=np.array([0.00002])))
+    assert rare.sentences()[0].endswith("now: under 0.015")
