@@ -1,4 +1,4 @@
-"""Runs to score whose rankings are those of a run of the pool, and which count as that run."""
+"""Copies: runs to score that count as a run of the pool, and organizations of the pool that count as one."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import dataclasses
 from collections.abc import Iterable, Sequence
 
 import numpy as np
+from scipy.sparse.csgraph import connected_components
 
-from bayespool.arrays import IntArray
+from bayespool.arrays import FloatArray, IntArray, OrderArray
 from bayespool.collection.build import EncodedRun
 from bayespool.collection.contents import Collection
 
@@ -88,3 +89,73 @@ def _in_order(run: EncodedRun) -> IntArray:
     if run.tied is None:
         return run.document
     return run.document[np.lexsort((-run.document.astype(np.int64), np.cumsum(~run.tied)))]
+
+
+TOP_OF_OVERLAP = 10
+"""Number of top ranks compared to measure the overlap between runs."""
+
+_COMMON_MULTIPLE = 2520  # of the lengths 1 to 10, so that overlaps are exact
+
+
+def run_overlap(collection: Collection, run_index: OrderArray) -> FloatArray:
+    """Return the share of common documents in the top ten for each pair of runs, shape (run, run).
+
+    Means over topics, between 0 and 1, symmetric. On a topic the number of common documents over ten, or over
+    the length of the longer ranking where both are shorter. A topic that one of the runs lacks counts 0;
+    topics that both lack do not count. Two runs without documents have the overlap 1.
+
+    Parameters
+    ----------
+    collection : Collection
+    run_index : ndarray of int, shape (run,)
+    """
+    n_runs = len(run_index)
+    shared, n_topics = np.zeros((2, n_runs, n_runs), dtype=np.int64)
+    for t in range(len(collection.query_ids)):
+        top = collection.document[run_index, t, :TOP_OF_OVERLAP]
+        documents, column = np.unique(top, return_inverse=True)
+        has = np.zeros((n_runs, len(documents)), dtype=np.float32)
+        has[np.arange(n_runs)[:, None], column.reshape(top.shape)] = 1
+        has = has[:, documents >= 0]
+        length = has.sum(axis=1)
+        longer = np.maximum(length[:, None], length).astype(np.int64)
+        shared += (has @ has.T).astype(np.int64) * (_COMMON_MULTIPLE // np.maximum(longer, 1))
+        n_topics += longer > 0
+    share: FloatArray = shared / (_COMMON_MULTIPLE * np.maximum(n_topics, 1))
+    return np.where(n_topics > 0, share, 1.0)
+
+
+_COPIED_SHARE = 0.9  # of a run's top ten that a run of the other organization has, too
+_MIN_DOCUMENTS = 10  # of a run: short ones may be alike by chance
+
+
+def find_copied_organizations(collection: Collection) -> tuple[tuple[str, ...], ...]:
+    """Return groups of organizations of the pool that are copies, in the collection's order.
+
+    An organization is a copy of another, the first such, if each of its pooled runs has nine tenths of its
+    top ten in common with a pooled run of the other (`run_overlap`).
+    """
+    index = np.flatnonzero(collection.pooled)
+    present, own = np.unique(collection.organization[index], return_inverse=True)
+    if len(present) < 2:
+        return ()
+    alike = run_overlap(collection, index) >= _COPIED_SHARE
+    alike[collection.length[index].sum(axis=1) < _MIN_DOCUMENTS] = False
+    is_of = own == np.arange(len(present))[:, None]
+    lacking = is_of.astype(int) @ ~(alike @ is_of.T)  # runs of one organization that the other has not
+    np.fill_diagonal(lacking, 1)
+    original = np.where(lacking.all(axis=1), np.arange(len(present)), (lacking == 0).argmax(axis=1))
+    _, group = connected_components(original[:, None] == np.arange(len(present)), directed=False)
+    names = [collection.organizations[o] for o in present]
+    groups = (tuple(names[o] for o in np.flatnonzero(group == g)) for g in np.unique(group))
+    return tuple(copies for copies in groups if len(copies) > 1)
+
+
+def join_copied_organizations(collection: Collection) -> Collection:
+    """Return the collection with organizations that are copies as one, under the name of the first."""
+    organization = collection.organization.copy()
+    groups = find_copied_organizations(collection)
+    for names in groups:
+        first, *others = (collection.organizations.index(name) for name in names)
+        organization[np.isin(organization, others)] = first
+    return dataclasses.replace(collection, organization=organization) if groups else collection

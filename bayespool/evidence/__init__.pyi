@@ -9,7 +9,6 @@ from .composition import (
     RunCluster as RunCluster,
     cluster_runs as cluster_runs,
     composition_effects as composition_effects,
-    run_overlap as run_overlap,
 )
 from .held_out import HeldOutCounts as HeldOutCounts, held_out_counts as held_out_counts
 from .ideals import (

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from bayespool.arrays import FloatArray, IntArray, OrderArray
 from bayespool.collection import Collection, rows
+from bayespool.collection.copies import TOP_OF_OVERLAP, run_overlap
 from bayespool.collection.rankings import blocks
 from bayespool.compiled import compiled
 from bayespool.errors import InputError
@@ -193,40 +194,6 @@ def _composed(document: IntArray, rank_in_run: IntArray, alpha: float, depth: in
     return composed
 
 
-TOP_OF_OVERLAP = 10
-"""Number of top ranks compared to measure the overlap between runs."""
-
-_COMMON_MULTIPLE = 2520  # of the lengths 1 to 10, so that overlaps are exact
-
-
-def run_overlap(collection: Collection, run_index: OrderArray) -> FloatArray:
-    """Return the share of common documents in the top ten for each pair of runs, shape (run, run).
-
-    Means over topics, between 0 and 1, symmetric. On a topic the number of common documents over ten, or over
-    the length of the longer ranking where both are shorter. A topic that one of the runs lacks counts 0;
-    topics that both lack do not count. Two runs without documents have the overlap 1.
-
-    Parameters
-    ----------
-    collection : Collection
-    run_index : ndarray of int, shape (run,)
-    """
-    n_runs = len(run_index)
-    shared, n_topics = np.zeros((2, n_runs, n_runs), dtype=np.int64)
-    for t in range(len(collection.query_ids)):
-        top = collection.document[run_index, t, :TOP_OF_OVERLAP]
-        documents, column = np.unique(top, return_inverse=True)
-        has = np.zeros((n_runs, len(documents)), dtype=np.float32)
-        has[np.arange(n_runs)[:, None], column.reshape(top.shape)] = 1
-        has = has[:, documents >= 0]
-        length = has.sum(axis=1)
-        longer = np.maximum(length[:, None], length).astype(np.int64)
-        shared += (has @ has.T).astype(np.int64) * (_COMMON_MULTIPLE // np.maximum(longer, 1))
-        n_topics += longer > 0
-    share: FloatArray = shared / (_COMMON_MULTIPLE * np.maximum(n_topics, 1))
-    return np.where(n_topics > 0, share, 1.0)
-
-
 @dataclass(frozen=True, slots=True)
 class RunCluster:
     """Cluster of pooled runs that retrieve similar documents.
@@ -270,11 +237,10 @@ def cluster_runs(collection: Collection, n_clusters: int = 5) -> tuple[RunCluste
 
     Notes
     -----
-    Average linkage of 1 − `bayespool.evidence.run_overlap`. All joins up to a distance are made, and ties
-    ordered by the retrieved documents, not by names of runs. A cluster can be left out if it has at least two
-    and at most three quarters of the runs, and the others are of two organizations or more, which a posterior
-    needs.
-    An organization may have runs in several clusters.
+    Average linkage of 1 − `bayespool.collection.copies.run_overlap`. All joins up to a distance are made, and
+    ties ordered by the retrieved documents, not by names of runs. A cluster can be left out if it has at
+    least two and at most three quarters of the runs, and the others are of two organizations or more, which a
+    posterior needs. An organization may have runs in several clusters.
 
     Examples
     --------

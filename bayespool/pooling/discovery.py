@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
-import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
-from bayespool.arrays import BoolArray, IndexArray, IntArray, OrderArray
+from bayespool.arrays import BoolArray, IntArray, OrderArray
 from bayespool.collection import Collection
 from bayespool.collection.contents import SPARSE_NOTE
+from bayespool.collection.copies import TOP_OF_OVERLAP, find_copied_organizations
 from bayespool.collection.own import describe_others
 from bayespool.collection.pools import DepthPool
-from bayespool.collection.rankings import blocks, ranked
+from bayespool.collection.rankings import blocks
 from bayespool.errors import (
     InputError,
     NoPoolWarning,
@@ -90,7 +90,7 @@ class PoolReport:
     evidence : str
         What posteriors rest on where no organization can be left out of a pool; mostly empty.
     copies : tuple of str
-        Notes on pooled runs of several organizations that are one ranking.
+        Notes on organizations of the pool that are copies.
     """
 
     n_pooled_runs: int
@@ -166,7 +166,9 @@ def describe_pool(collection: Collection) -> PoolReport:
     pool, n_judged, n_unexplained = collection.pool, int(judged.sum()), int((judged & ~inside).sum())
     by_strategy, n_candidates = isinstance(pool, StrategyPool), int(_may_be_pooled(collection).sum())
     n_organizations = len(np.unique(collection.organization[pooled]))
-    evidence = "" if n_organizations > 1 else "priors alone"
+    copied = find_copied_organizations(collection)
+    n_apart = n_organizations - sum(len(names) - 1 for names in copied)
+    evidence = "" if n_apart > 1 else "priors alone"
     if evidence and collection.sample is not None:
         evidence = "the published sample"
     elif evidence and (collection.attributed_run >= 0).any():
@@ -193,26 +195,17 @@ def describe_pool(collection: Collection) -> PoolReport:
         own_judgments=() if collection.own is None else (*collection.own.notes, describe_others(collection)),
         doubts=_doubts(collection) if len(pooled) else (),
         evidence=evidence,
-        copies=_copies(collection, pooled),
+        copies=_copies(copied),
     )
 
 
-def _copies(collection: Collection, pooled: IndexArray) -> tuple[str, ...]:
-    """Return a note on each group of pooled runs of several organizations that are one ranking."""
-    same: dict[bytes, list[int]] = {}
-    for run in pooled.tolist():
-        if (length := collection.length[run]).sum() >= _MIN_OWN_DOCUMENTS:
-            content = length.tobytes() + ranked(collection.document, run)[0].tobytes()
-            same.setdefault(hashlib.blake2b(content, digest_size=16).digest(), []).append(run)
-    notes = []
-    for runs in same.values():
-        if (n := len(np.unique(collection.organization[runs]))) > 1:
-            names = some_of([collection.run_ids[run] for run in runs], 5)
-            notes.append(
-                f"{names} are one ranking, from {n} organizations: posteriors count them as {n} systems that "
-                "agree; give the run once, or one organization to all"
-            )
-    return tuple(notes)
+def _copies(groups: Iterable[Sequence[str]]) -> tuple[str, ...]:
+    """Return a note on each group of organizations that are copies."""
+    return tuple(
+        f"{some_of(names, 5)} have nine tenths of their top {TOP_OF_OVERLAP} in common: posteriors count "
+        "these organizations as one"
+        for names in groups
+    )
 
 
 def _may_be_pooled(collection: Collection) -> BoolArray:

@@ -12,9 +12,10 @@ from scipy.special import chdtri, gammaln, ndtr
 
 from bayespool.arrays import AnyArray, BoolArray, FloatArray, OrderArray
 from bayespool.collection import Collection
+from bayespool.collection.copies import run_overlap
 from bayespool.corrections import Background, Interpolated
 from bayespool.errors import InputError
-from bayespool.evidence import Estimand, document_table, held_out_counts, run_overlap, score_bounds
+from bayespool.evidence import Estimand, document_table, held_out_counts, score_bounds
 from bayespool.evidence.held_out import HeldOutDocuments
 from bayespool.measures import Measure
 from bayespool.models import Effect, ModelSpec

@@ -12,6 +12,7 @@ import numpy as np
 
 from bayespool.arrays import FloatArray
 from bayespool.collection import Collection
+from bayespool.collection.copies import join_copied_organizations
 from bayespool.errors import InputError, known_names
 from bayespool.evidence import Estimand, score_bounds
 from bayespool.evidence.ideals import ideal_reach
@@ -173,6 +174,7 @@ class PosteriorEstimator:
         targets = _targets(collection, run_ids)
         asked, engine = parse_measures(measures), self.build_engine()
         shared = work_on(collection, engine, self.random_seed)
+        given, collection = collection, shared.changed("copies", collection, join_copied_organizations)
         has_more = bool(collection.judges) or bool((collection.attributed_run >= 0).any())
         lacking = {measure: describe_excess_levels(collection, measure) for measure in asked}
         for measure in asked:
@@ -185,9 +187,10 @@ class PosteriorEstimator:
             completion = self._complete(collection, targets, group, engine, shared)
             for measure, values in zip(group, completion.evaluate(*group), strict=True):
                 more = f"with the evidence of {group[0]}, unlike alone" if measure in alone else ""
-                estimates[measure] = self._estimates(completion, measure, values, more)
+                of_joined = self._estimates(completion, measure, values, more)
+                estimates[measure] = dataclasses.replace(of_joined, fingerprint=given.fingerprint)
         return tuple(
-            estimates[m] if m in estimates else self._without_value(collection, targets, m, lacking[m])
+            estimates[m] if m in estimates else self._without_value(given, targets, m, lacking[m])
             for m in asked
         )
 
@@ -212,6 +215,7 @@ class PosteriorEstimator:
         """
         engine = self.build_engine()
         shared = work_on(collection, engine, self.random_seed)
+        collection = shared.changed("copies", collection, join_copied_organizations)
         groups = self._groups(collection, parse_measures(measures), shared)
         if len(groups) > 1:
             apart = " and ".join(str(group[0]) for group in groups)
@@ -231,6 +235,7 @@ class PosteriorEstimator:
             As for `bayespool.prepare`.
         """
         engine, shared = self.build_engine(), SharedWork(recorded=recorded_work(part))
+        part = shared.changed("copies", part, join_copied_organizations)
         for group in self._groups(part, parse_measures(measures), shared):
             for threshold in find_joint_thresholds(part, group):
                 problem = ScoringProblem(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import shutil
 from pathlib import Path
 from typing import Any
@@ -13,9 +14,15 @@ from small import small_simulation
 from toys import from_rankings
 
 from bayespool import read_collection, score
-from bayespool.collection import Collection
-from bayespool.collection.copies import find_copies
+from bayespool.collection import Collection, build_collection
+from bayespool.collection.copies import (
+    find_copied_organizations,
+    find_copies,
+    join_copied_organizations,
+    run_overlap,
+)
 from bayespool.errors import InputError
+from bayespool.posterior import PosteriorEstimator
 from bayespool.posterior.distance import distance_from_pool
 
 pytestmark = pytest.mark.usefixtures("fits_of_all_tests")
@@ -50,6 +57,86 @@ def test_what_is_a_copy() -> None:
     found = find_copies(collection, collection.run_ids)
     assert dict(found) == {"same": "a", "cut": "a", "longer": "a"}
     assert find_copies(collection.unpool("a"), collection.run_ids) == ()
+
+
+def test_overlap_of_rankings_that_are_short_or_missing() -> None:
+    """Over the longer of the two, at most ten; a topic that one lacks counts 0."""
+    runs = {
+        "deep": {"1": "abcdefghijklmnop", "2": "xy"},
+        "other": {"1": "jihgfklmno", "2": "x"},
+        "short": {"1": "ab"},
+        "twin": {"1": "ba"},
+        "none": {"3": "q"},
+    }
+    judged = {q: dict.fromkeys("".join(r.get(q, "") for r in runs.values()), 1) for q in ("1", "2", "3")}
+    collection = from_rankings(runs, judged, pooled_run_ids=tuple(runs), pool_depth=2)
+    found = run_overlap(collection, np.arange(5))
+    order = [sorted(runs).index(run) for run in runs]
+    # deep and other share f to j of ten, and x of two; deep and short a and b of ten, and nothing of two
+    assert found[np.ix_(order, order)].tolist() == [
+        [1, (0.5 + 0.5) / 2, (0.2 + 0) / 2, (0.2 + 0) / 2, 0],
+        [0.5, 1, 0, 0, 0],
+        [0.1, 0, 1, 1, 0],
+        [0.1, 0, 1, 1, 0],
+        [0, 0, 0, 0, 1],
+    ]
+
+
+def test_what_is_a_copied_organization() -> None:
+    """Each run of it has nine of its ten documents in one run of the other: a is not d's for b's sake."""
+    one, two, own = "abcdefghij", "klmnopqrst", "uvwxyzABCD"
+    rankings = {
+        "a-1": one,
+        "a-2": two,
+        "b": "jihgfedcb" + "u",  # nine of a-1, in another order
+        "c": two,
+        "d-1": one,  # with a run that a lacks
+        "d-2": own,
+        "e": "abcdefgh" + "uv",  # eight
+        "unpooled": one,
+    }
+    collection = from_rankings(
+        {run: {"1": ranking} for run, ranking in rankings.items()},
+        {"1": dict.fromkeys(one + two + own, 1)},
+        organizations={run: run[0] for run in rankings},
+        pooled_run_ids=tuple(run for run in rankings if run != "unpooled"),
+        pool_depth=10,
+    )
+    assert find_copied_organizations(collection) == (("a", "b", "c"),)
+    joined = join_copied_organizations(collection)
+    names = [joined.organizations[o] for o in joined.organization]
+    assert dict(zip(joined.run_ids, names, strict=True)) == {
+        **{run: "a" for run in ("a-1", "a-2", "b", "c")},
+        **{run: run[0] for run in ("d-1", "d-2", "e", "unpooled")},
+    }
+    without = collection.unpool(["a-1", "a-2", "b"])
+    assert join_copied_organizations(without) is without
+
+
+def with_copies(*, of_one: bool) -> Collection:
+    """A pool in which south has the rankings of north, as an organization of its own or as north."""
+    simulation = small_simulation()
+    runs = {run.run_id: run for run in simulation.runs}
+    north = [run for run, name in simulation.organizations.items() if name == "north"]
+    twins = [dataclasses.replace(runs[run], run_id=f"twin of {run}") for run in north]
+    organizations = simulation.organizations | {run.run_id: "north" if of_one else "twins" for run in twins}
+    pooled = [run for run in organizations if run not in simulation.new_run_ids]
+    return build_collection(
+        [*simulation.runs, *twins],
+        simulation.qrels,
+        organizations=organizations,
+        pooled_run_ids=pooled,
+        pool_depth=simulation.collection.pool_depth,
+    )
+
+
+def test_posteriors_count_copied_organizations_as_one() -> None:
+    """Newcomers have the posterior that they have where the copies are listed as one organization."""
+    estimator = PosteriorEstimator(draws=50)
+    (apart,), (together,) = (estimator.estimate(with_copies(of_one=one)) for one in (False, True))
+    np.testing.assert_array_equal(apart.draws.means(), together.draws.means())
+    (without,) = estimator.estimate(small_simulation().collection)
+    assert apart.std == pytest.approx(without.std, rel=0.2)
 
 
 def columns(collection: Collection, **settings: Any) -> pd.DataFrame:

@@ -9,10 +9,9 @@ import pytest
 import toys
 from each import cases
 from hypothesis import given, strategies as st
-from toys import from_rankings, toy_collection
+from toys import toy_collection
 
 from bayespool.collection import Collection
-from bayespool.evidence import run_overlap
 from bayespool.evidence.composition import composition_effects
 
 
@@ -107,26 +106,3 @@ def test_composition_effects_are_those_of_equation_2(
             n = cutoff * max(len(others), 1)
             assert effects.delta_precision[row, t, 0] == pytest.approx(change[0] / n, abs=1e-12)
             assert effects.delta_antiprecision[row, t, 0] == pytest.approx(change[1] / n, abs=1e-12)
-
-
-def test_overlap_of_rankings_that_are_short_or_missing() -> None:
-    """Over the longer of the two, at most ten; a topic that one lacks counts 0."""
-    runs = {
-        "deep": {"1": "abcdefghijklmnop", "2": "xy"},
-        "other": {"1": "jihgfklmno", "2": "x"},
-        "short": {"1": "ab"},
-        "twin": {"1": "ba"},
-        "none": {"3": "q"},
-    }
-    judged = {q: dict.fromkeys("".join(r.get(q, "") for r in runs.values()), 1) for q in ("1", "2", "3")}
-    collection = from_rankings(runs, judged, pooled_run_ids=tuple(runs), pool_depth=2)
-    found = run_overlap(collection, np.arange(5))
-    order = [sorted(runs).index(run) for run in runs]
-    # deep and other share f to j of ten, and x of two; deep and short a and b of ten, and nothing of two
-    assert found[np.ix_(order, order)].tolist() == [
-        [1, (0.5 + 0.5) / 2, (0.2 + 0) / 2, (0.2 + 0) / 2, 0],
-        [0.5, 1, 0, 0, 0],
-        [0.1, 0, 1, 1, 0],
-        [0.1, 0, 1, 1, 0],
-        [0, 0, 0, 0, 1],
-    ]

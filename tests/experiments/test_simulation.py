@@ -14,8 +14,9 @@ from scipy.stats import binomtest
 from toys import ranking
 
 from bayespool.collection import Labels, Qrels
+from bayespool.collection.copies import run_overlap
 from bayespool.errors import InputError
-from bayespool.evidence import judgment_counts, run_overlap
+from bayespool.evidence import judgment_counts
 from bayespool.experiments import SimulationSettings, simulate, simulate_example, simulate_judge
 from bayespool.pooling import describe_pool, read_collection
 

@@ -393,10 +393,10 @@ FAULTS = (
     ),
     Fault(
         "overlap over topics that both lack",
-        "evidence/composition.py",
+        "collection/copies.py",
         "n_topics += longer > 0",
         "n_topics += 1",
-        "evidence/test_composition.py",
+        "collection/test_copies.py",
         "runs that miss topics look less alike",
     ),
     Fault(

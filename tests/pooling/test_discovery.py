@@ -218,7 +218,7 @@ def test_another_pool_that_is_nearly_as_good_is_told() -> None:
     assert (len(again.pooled_run_ids), describe_pool(again).alternative) == (8, "")
 
 
-def test_one_ranking_from_several_organizations_is_noted() -> None:
+def test_copied_organizations_are_noted() -> None:
     """Two runs of one organization, and short ones, may be equal."""
     shared, other = ([f"{letter}{k}" for k in range(10)] for letter in "sx")
     rankings = {"a": {"1": shared}, "b": {"1": other}, "c": {"1": shared}, "d": {"1": shared}}
@@ -226,11 +226,12 @@ def test_one_ranking_from_several_organizations_is_noted() -> None:
     organizations = {"a": "east", "b": "north", "c": "west", "d": "west", "e": "north", "f": "x", "g": "y"}
     relevance = {"1": dict.fromkeys([*shared, *other], 1)}
     found = from_rankings(rankings, relevance, organizations=organizations)
-    notes = [note for note in describe_pool(discover_pool(found)).notes if "one ranking" in note]
-    assert notes == [
-        "a, c, d are one ranking, from 2 organizations: posteriors count them as 2 systems that agree; "
-        "give the run once, or one organization to all"
-    ]
+    report = describe_pool(discover_pool(found))
+    assert report.copies == (
+        "east, west have nine tenths of their top 10 in common: posteriors count these organizations as one",
+    )
+    assert report.copies[0] in report.notes
+    assert (report.n_organizations, report.evidence) == (5, "")
 
 
 def test_what_is_given_leaves_out_uneven_depths() -> None:
