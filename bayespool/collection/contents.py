@@ -6,7 +6,7 @@ import dataclasses
 import hashlib
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -44,6 +44,7 @@ from bayespool.errors import (
     did_you_mean,
     some,
 )
+from bayespool.memo import Memo
 from bayespool.tables.formatting import counted
 
 if TYPE_CHECKING:
@@ -117,6 +118,8 @@ class Collection(ReadOnlyArrays):
         Runs that were taken out of the pool (`unpool`).
     copied_runs : tuple of (str, str)
         Runs to score that rank as a run of the pool, each with that run, as which it counts.
+    memo : Memo
+        What was derived from the collection.
     """
 
     run_ids: tuple[str, ...]
@@ -145,6 +148,7 @@ class Collection(ReadOnlyArrays):
     unranked: tuple[str, ...] = ()
     formerly_pooled_run_ids: tuple[str, ...] = ()
     copied_runs: tuple[tuple[str, str], ...] = ()
+    memo: Memo = field(default_factory=Memo, init=False, repr=False, compare=False)
 
     def __repr__(self) -> str:
         judged = int((self.relevance >= 0).sum())

@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_args
-from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
@@ -48,25 +47,39 @@ from bayespool.collection.sources import (
 from bayespool.errors import InputError
 from bayespool.tables.files import parquet_member
 
-_pool_parts: WeakKeyDictionary[Collection, tuple[Collection, OrderArray]] = WeakKeyDictionary()
+
+@dataclass(frozen=True, eq=False)
+class Joined:
+    """The pool alone that runs were joined to.
+
+    What is learned of the pool is the same in both, and is learned once for all runs that are joined.
+
+    Attributes
+    ----------
+    pool : Collection
+    places : ndarray of int, shape (pair,)
+        Pair code in the collection with joined runs of each pair of the pool alone.
+    """
+
+    pool: Collection
+    places: OrderArray
+
+
+def joined_pool(collection: Collection) -> Joined | None:
+    """Return the pool alone that runs were joined to, if they were."""
+    joined: Joined | None = collection.memo.joined
+    return joined
 
 
 def pool_part(collection: Collection) -> Collection:
-    """Return the collection of the pool alone that runs were joined to, or the collection itself.
-
-    What is learned of the pool is the same in both, and is learned once for all runs that are joined.
-    """
-    return _pool_parts[collection][0] if collection in _pool_parts else collection
-
-
-def places_of_pool(collection: Collection) -> OrderArray:
-    """Return the pair code in a collection with joined runs of each pair of the pool alone, shape (pair,)."""
-    return _pool_parts[collection][1]
+    """Return the collection of the pool alone that runs were joined to, or the collection itself."""
+    joined = joined_pool(collection)
+    return collection if joined is None else joined.pool
 
 
 def set_pool_part(collection: Collection, part: Collection, places: OrderArray) -> Collection:
     """Declare that a collection is another one with runs joined to it, and return it."""
-    _pool_parts[collection] = part, places
+    collection.memo.joined = Joined(part, places)
     names = [collection.organizations.index(name) for name in part.organizations]
     sole = np.full(len(collection.relevance), -1, dtype=np.int32)
     sole[places] = np.array([*names, -1], dtype=np.int32)[sole_contributor(part)]
@@ -245,19 +258,15 @@ class _Joining(Encoding):
         return relevance, self.base.negatives
 
 
-_ids: WeakKeyDictionary[Collection, list[npt.NDArray[np.bytes_]]] = WeakKeyDictionary()
-
-
 def ids_of_topics(collection: Collection) -> list[npt.NDArray[np.bytes_]]:
     """Return the document ids of each topic as arrays of bytes, in ascending order."""
-    if collection not in _ids:
+
+    def find() -> list[npt.NDArray[np.bytes_]]:
         topics = np.arange(len(collection.query_ids) + 1)
-        first = np.searchsorted(collection.pair_topic, topics).tolist()
-        _ids[collection] = [
-            _to_bytes(collection.doc_ids.slice(start, stop - start))
-            for start, stop in itertools.pairwise(first)
-        ]
-    return _ids[collection]
+        bounds = itertools.pairwise(np.searchsorted(collection.pair_topic, topics).tolist())
+        return [_to_bytes(collection.doc_ids.slice(start, stop - start)) for start, stop in bounds]
+
+    return collection.memo.once("ids of topics", find)
 
 
 def _to_bytes(ids: pa.Array) -> npt.NDArray[np.bytes_]:

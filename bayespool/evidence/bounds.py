@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -144,19 +143,13 @@ def score_bounds(
     """
     check_estimand(collection, estimand)
     index = collection.run_index(run_ids)
-    recent, key = _recent_bounds.setdefault(collection, {}), (index.tobytes(), measure, estimand)
-    if key not in recent:
-        while len(recent) >= _MOST_RECENT:
-            recent.pop(next(iter(recent)), None)
-        recent[key] = _find_bounds(collection, index, measure, estimand)
-    return recent[key]
-
-
-# the last few of a collection: each estimator asks for the same
-_recent_bounds: WeakKeyDictionary[Collection, dict[tuple[bytes, Measure, Estimand], Bounds]] = (
-    WeakKeyDictionary()
-)
-_MOST_RECENT = 8
+    # each estimator asks for the same
+    return collection.memo.once(
+        "bounds",
+        lambda: _find_bounds(collection, index, measure, estimand),
+        (index.tobytes(), measure, estimand),
+        keep=8,
+    )
 
 
 def _find_bounds(collection: Collection, index: OrderArray, measure: Measure, estimand: Estimand) -> Bounds:

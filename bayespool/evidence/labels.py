@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from typing import Concatenate, Literal, ParamSpec, TypeVar
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -37,14 +36,14 @@ _PRIOR_LIFT_SD = 0.05  # standard deviation among organizations, with the weight
 
 def _cached(function: _Count[_P, _T]) -> _Count[_P, _T]:
     """Cache a function by collection, judge and other arguments (decorator)."""
-    caches: WeakKeyDictionary[Collection, dict[object, _T]] = WeakKeyDictionary()
 
     @wraps(function)
     def once(collection: Collection, judge: Judge, /, *args: _P.args, **options: _P.kwargs) -> _T:
-        cache, key = caches.setdefault(collection, {}), (judge.fingerprint, args, tuple(options.items()))
-        if key not in cache:
-            cache[key] = function(collection, judge, *args, **options)
-        return cache[key]
+        def count() -> _T:
+            return function(collection, judge, *args, **options)
+
+        key = judge.fingerprint, args, tuple(options.items())
+        return collection.memo.once(function.__qualname__, count, key)
 
     return once
 

@@ -21,7 +21,7 @@ from __future__ import annotations
 import dataclasses
 from dataclasses import dataclass
 from functools import cached_property
-from weakref import WeakKeyDictionary, ref
+from weakref import ref
 
 import numpy as np
 import numpy.typing as npt
@@ -29,7 +29,7 @@ from scipy.linalg.blas import dtrmm
 
 from bayespool.arrays import BoolArray, FloatArray, IndexArray, IntArray, OrderArray
 from bayespool.collection import Collection
-from bayespool.collection.packing import places_of_pool, pool_part
+from bayespool.collection.packing import joined_pool
 from bayespool.collection.pools import sole_contributor
 from bayespool.collection.rankings import within
 from bayespool.compiled import compiled, one_thread
@@ -207,9 +207,6 @@ class LearnedFusion:
         return _fit_run_skill(log_odds, relevant.astype(float), row, len(runs))
 
 
-_fusions: WeakKeyDictionary[Collection, dict[tuple[int, int, bool], LearnedFusion]] = WeakKeyDictionary()
-
-
 def learned_fusion(
     collection: Collection, *, rel: int = 1, given: int = 0, held_out: bool = True
 ) -> LearnedFusion:
@@ -217,21 +214,21 @@ def learned_fusion(
 
     One that is not ``held_out`` is for documents of runs whose organizations contributed nothing.
     """
-    fusions = _fusions.setdefault(collection, {})
-    key = rel, given, held_out
-    if key not in fusions:
-        part = pool_part(collection)
-        if part is not collection and not held_out:
-            fusions[key] = _join(learned_fusion(part, rel=rel, given=given, held_out=False), collection)
-        else:
-            with one_thread():
-                fusions[key] = _learn(collection, rel, given, held_out=held_out)
-    return fusions[key]
+
+    def learn() -> LearnedFusion:
+        joined = joined_pool(collection)
+        if joined is not None and not held_out:
+            of_pool = learned_fusion(joined.pool, rel=rel, given=given, held_out=False)
+            return _join(of_pool, collection, joined.places)
+        with one_thread():
+            return _learn(collection, rel, given, held_out=held_out)
+
+    return collection.memo.once("learned fusion", learn, (rel, given, held_out))
 
 
-def _join(fusion: LearnedFusion, collection: Collection) -> LearnedFusion:
+def _join(fusion: LearnedFusion, collection: Collection, places: OrderArray) -> LearnedFusion:
     """Return the fusion model of a pool for the documents of a collection with runs joined to it."""
-    pooled, places = np.flatnonzero(collection.pooled), places_of_pool(collection)
+    pooled = np.flatnonzero(collection.pooled)
     training = dataclasses.replace(
         fusion.training, pair=places[fusion.training.pair], organization=collection.organization[pooled]
     )

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from weakref import WeakKeyDictionary
-
 import numpy as np
 import numpy.typing as npt
 
@@ -51,14 +49,9 @@ class PooledRanks:
         return np.asarray(self._ranks[self._row[pair]])
 
 
-_tables: WeakKeyDictionary[Collection, PooledRanks] = WeakKeyDictionary()
-
-
 def pooled_ranks(collection: Collection, pair: npt.NDArray[np.integer]) -> IntArray:
     """Return ranks from 1 for documents in the pooled runs, 0 if not retrieved, shape (document, run)."""
-    if collection not in _tables:
-        _tables[collection] = PooledRanks(collection)
-    return _tables[collection].of(collection, pair)
+    return collection.memo.once("pooled ranks", lambda: PooledRanks(collection)).of(collection, pair)
 
 
 def find_ranks(collection: Collection, runs: OrderArray, pair: npt.NDArray[np.integer]) -> IntArray:

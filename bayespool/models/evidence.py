@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TypeVar
 
 import numpy as np
@@ -15,8 +17,22 @@ from bayespool.evidence import PREDICTORS, DocumentTable, HeldOutCounts, Judgmen
 from bayespool.evidence.predictors_of_labels import label_predictors
 
 
+class DigestedEvidence:
+    """Base class for evidence, whose fields have a digest."""
+
+    @cached_property
+    def digest(self) -> bytes:
+        """Digest of all fields."""
+        digest = hashlib.blake2b(digest_size=16)
+        for part in dataclasses.fields(self):  # type: ignore[arg-type]
+            value = getattr(self, part.name)
+            digest.update(value.tobytes() if isinstance(value, np.ndarray) else repr(value).encode())
+            digest.update(b"\0")
+        return digest.digest()
+
+
 @dataclass(frozen=True, eq=False)
-class ModelEvidence:
+class ModelEvidence(DigestedEvidence):
     """Evidence for one measure: hidden documents in pooled runs, and judged documents in all runs."""
 
     query_ids: tuple[str, ...]  # all topics
@@ -109,7 +125,7 @@ def gather_evidence(
 
 
 @dataclass(frozen=True, eq=False)
-class LinearEvidence:
+class LinearEvidence(DigestedEvidence):
     """Hidden documents with their predictors, grouped into rows with equal predictors.
 
     Attributes

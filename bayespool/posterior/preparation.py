@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
-from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
 
 from bayespool.arrays import FloatArray, IntArray, OrderArray
 from bayespool.collection import Collection
-from bayespool.collection.packing import places_of_pool, pool_part, set_pool_part
+from bayespool.collection.packing import joined_pool, pool_part, set_pool_part
 from bayespool.errors import PREPARE_ANEW, InputError
 from bayespool.evidence import (
     DocumentTable,
@@ -104,13 +102,13 @@ class SharedWork:
         self, name: str, collection: Collection, change: Callable[[Collection], Collection]
     ) -> Collection:
         """Return the changed collection, joined to the pool alone with that change, where there is one."""
-        part = pool_part(collection)
+        joined = joined_pool(collection)
 
         def both() -> Collection:
-            if part is collection:
+            if joined is None:
                 return change(collection)
-            kept = self.kept.once(name, lambda: change(part))
-            return set_pool_part(change(collection), kept, places_of_pool(collection))
+            kept = self.kept.once(name, lambda: change(joined.pool))
+            return set_pool_part(change(collection), kept, joined.places)
 
         return self.once(name, both)
 
@@ -137,23 +135,22 @@ class SharedWork:
         return arrays
 
 
-_recorded: WeakKeyDictionary[Collection, dict[str, Recorded]] = WeakKeyDictionary()
-_works: WeakKeyDictionary[Collection, tuple[Hashable, SharedWork]] = WeakKeyDictionary()
-
-
 def work_on(collection: Collection, engine: Engine, random_seed: int) -> SharedWork:
     """Return the work on a collection: that of earlier calls, too, where runs are joined to a pool alone."""
-    part, settings = pool_part(collection), (repr(engine), random_seed)
-    if part is collection:
-        return SharedWork(recorded=_recorded.get(part))
-    if part not in _works or _works[part][0] != settings:  # the last alone: the draws of all fits are large
-        _works[part] = settings, SharedWork(recorded=recorded_work(part))
-    return SharedWork(_works[part][1])
+    joined = joined_pool(collection)
+    if joined is None:
+        return SharedWork(recorded=recorded_work(collection) or None)  # what is added stays with the work
+
+    def begin() -> SharedWork:
+        return SharedWork(recorded=recorded_work(joined.pool))
+
+    # the last alone: the draws of all fits are large
+    return SharedWork(joined.pool.memo.once("work", begin, (repr(engine), random_seed), keep=1))
 
 
 def recorded_work(part: Collection) -> dict[str, Recorded]:
     """Return the results that are recorded of the pool alone, which can be added to."""
-    return _recorded.setdefault(part, {})
+    return part.memo.once("recorded work", dict[str, Recorded])
 
 
 @dataclass(frozen=True, eq=False)
@@ -467,9 +464,6 @@ class ScoringProblem:
         return log_odds
 
 
-_digests: WeakKeyDictionary[ModelEvidence | LinearEvidence, bytes] = WeakKeyDictionary()
-
-
 @dataclass(frozen=True, eq=False)
 class PreparedModel:
     """Model specification with its evidence and log-odds formula, ready to be fitted.
@@ -505,14 +499,7 @@ class PreparedModel:
     @cached_property
     def key(self) -> Hashable:
         """Cache key for fits, equal for equal models on equal evidence."""
-        if self.evidence not in _digests:
-            digest = hashlib.blake2b(digest_size=16)
-            for part in dataclasses.fields(self.evidence):
-                value = getattr(self.evidence, part.name)
-                digest.update(value.tobytes() if isinstance(value, np.ndarray) else repr(value).encode())
-                digest.update(b"\0")
-            _digests[self.evidence] = digest.digest()
-        return repr(self.spec), _digests[self.evidence], self.run_ids, self.known
+        return repr(self.spec), self.evidence.digest, self.run_ids, self.known
 
     def fit(self, engine: Engine, random_seed: int, start: Start | None = None) -> Fit:
         """Fit the model to its evidence with the given engine, which made the ``start``, if any."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Sequence
 
 import numpy as np
@@ -16,7 +15,6 @@ from bayespool.tables.formatting import counted
 
 _PRIORS = "priors were set on TREC-2, TREC-8, Medical 2011, DL 2021 and COVID round 4"
 _PAGE = "bayespool docs only-qrels"
-_warned: weakref.WeakKeyDictionary[Collection, bool] = weakref.WeakKeyDictionary()  # of sparse judgments?
 
 
 def describe_lack(collection: Collection, run_ids: Sequence[str], measures: Sequence[Measure]) -> str:
@@ -59,10 +57,8 @@ def warn_of_no_pool(collection: Collection, lack: str, measures: Sequence[Measur
     The warning is `SparseJudgmentsWarning` then, else `NoPoolWarning`.
     """
     is_sparse = bool(_sparse_measures(collection, measures))
-    if collection in _warned and _warned[collection] >= is_sparse:
-        return
-    _warned[collection] = is_sparse
-    warn_caller(lack, SparseJudgmentsWarning if is_sparse else NoPoolWarning)
+    category = SparseJudgmentsWarning if is_sparse else NoPoolWarning
+    collection.memo.once("warned of no pool", lambda: warn_caller(lack, category), is_sparse)
 
 
 def _sparse_measures(collection: Collection, measures: Sequence[Measure]) -> list[Measure]:

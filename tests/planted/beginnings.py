@@ -16,6 +16,14 @@ FAULTS = (
         "Ctrl-C in a compiled loop ends in a traceback",
     ),
     Fault(
+        "what is derived never goes",
+        "memo.py",
+        "while keep is not None and len(made) >= keep:",
+        "while False:",
+        "test_memo.py",
+        "draws of all fits of a prepared collection stay in memory",
+    ),
+    Fault(
         "warning again and again",
         "errors.py",
         'registry=frame.f_globals.setdefault("__warningregistry__", {}),',
