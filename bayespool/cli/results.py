@@ -20,6 +20,7 @@ from bayespool.cli.messages import quietly
 from bayespool.cli.parameters import Option, own_option, store_in_context, stored_value
 from bayespool.errors import InputError
 from bayespool.names import split_list
+from bayespool.scoring.columns import SCORE_COLUMNS
 from bayespool.tables.formatting import printable
 
 if TYPE_CHECKING:
@@ -80,8 +81,7 @@ OUTPUT_OPTIONS: Mapping[str, Callable[..., Option]] = {
     "columns": own_option(
         "--columns",
         help="Comma-separated columns of tables that are read (terminal, .tex, .md, .html): all, "
-        "as-judged, bound-lower, bound-upper, unjudged, residual, estimates, mean, interval, lambda, "
-        "distance, new-kind, or estimators.",
+        f"{', '.join(SCORE_COLUMNS)}, or estimators.",
     ),
     "sort": own_option("--sort", help="Sort their rows by run, or by a column, the largest first."),
 }

@@ -14,6 +14,7 @@ from bayespool.errors import InputError
 from bayespool.measures.parsing import is_trec_eval_measure
 from bayespool.names import HIERARCHICAL_FORMS
 from bayespool.report.notes import ranged, severity, without_numbers
+from bayespool.scoring.columns import BOUNDS, RUN_COLUMNS, SCORE_COLUMNS, is_time
 from bayespool.tables.formatting import counted, level, some_of
 from bayespool.tables.markup import Arrangement
 from bayespool.tables.table import COLUMNS, IntervalColumn, Part, Pivot, Table, View
@@ -23,18 +24,6 @@ if TYPE_CHECKING:
 
 
 _MAX_ALIKE = 2  # notes that differ in numbers alone, each in full
-BOUNDS: dict[str, str] = {
-    "as-judged": "as_judged",
-    "bound-lower": "bound_lower",
-    "bound-upper": "bound_upper",
-    "unjudged": "unjudged",
-    "residual": "residual",
-}
-"""Columns of score frames by the names that users type, for columns without an estimator."""
-SCORE_COLUMNS = (*BOUNDS, "estimates", "mean", "interval", "lambda", "distance", "new-kind")
-"""Column names that users may type, besides estimator names. ``estimates`` are all point corrections,
-``mean`` and ``interval`` those of each posterior.
-"""
 UNLABELED = ("value_without", "lower_without", "upper_without")
 """Columns of a posterior's mean and interval without labels of second judges."""
 _IDEALS = {
@@ -104,7 +93,7 @@ def paper_columns(
         bounds = [] if has_pool else ["bound-lower", "bound-upper"]
         return ["as-judged", *bounds, *judged, "mean", "interval"]
     names = ["as-judged"] if _shows_as_judged(frame, metadata) else []
-    names += ["bound-lower", *([] if has_pool else ["bound-upper"]), "unjudged"]
+    names += [c.asked_as for c in RUN_COLUMNS if is_time(c.in_papers, has_pool=has_pool)]
     names += ["mean", "interval"] if any(has_interval) else []
     return [*names, *(["estimates"] if not all(has_interval) else [])]
 
@@ -256,10 +245,11 @@ def _parts(frame: pd.DataFrame, names: Sequence[str], *, as_judged: bool) -> tup
     parts: list[Part] = []
     for name in names:
         if name == "all":
-            bounds = [bound for bound in BOUNDS if as_judged or bound != "as-judged"]
+            of_runs = [c for c in RUN_COLUMNS if as_judged or c.name != "as_judged"]
+            first, last = ([c.asked_as for c in of_runs if c.is_last == is_last] for is_last in (False, True))
             beside = {HIERARCHICAL_FORMS.get(name) for name in points}
             answers = (name for name in drawn if name not in beside)
-            names_in_order = (*bounds[:-1], *answers, bounds[-1], *estimators)
+            names_in_order = (*first, *answers, *last, *estimators)
             parts += _parts(frame, list(dict.fromkeys(names_in_order)), as_judged=as_judged)
         elif name in BOUNDS:
             parts.append(BOUNDS[name])
@@ -341,7 +331,7 @@ def _spare(frame: pd.DataFrame, metadata: Mapping[str, Any]) -> tuple[str, ...]:
         if not has and HIERARCHICAL_FORMS.get(name) not in has_interval
     ]
     lambdas = [f"{name} lambda" for name in has_interval] if "lambda" in frame else []
-    bounds = ("residual", "bound_upper") if _has_pool(metadata) else ("residual",)
+    bounds = [c.name for c in reversed(RUN_COLUMNS) if is_time(c.spare, has_pool=_has_pool(metadata))]
     return (*bounds, *lambdas, *(points if any(has_interval.values()) else []))
 
 
@@ -375,7 +365,7 @@ def _legend(
         ),
         "Lower bound: unjudged documents are nonrelevant.": has_bounds and not as_judged,
         ideal_sentence(metadata.get("ideals", {})): True,
-        "Unjudged: share of a run's documents at the ranks that the measure looks at.": "unjudged" in parts,
+        **{column.legend: column.name in parts for column in RUN_COLUMNS},
         "λ: the indicator of pool bias, above 0 where anti-precision corrects.": (
             "lambda" in frame and frame.loc[frame["estimator"].isin(shown), "lambda"].notna().any()
         ),

@@ -18,6 +18,7 @@ from bayespool.measures import Estimates, Measure, parse_measure
 from bayespool.measures.estimates import NOTE_BREAK, draws_container
 from bayespool.measures.populations import estimate_population
 from bayespool.report.saving import StoredResult, content, read_result, result_of_json
+from bayespool.scoring.columns import RUN_COLUMNS
 from bayespool.scoring.readable import (
     ReadableScores,
     checks_table,
@@ -27,7 +28,6 @@ from bayespool.scoring.readable import (
     unjudged_table,
 )
 from bayespool.scoring.score_tables import (
-    BOUNDS,
     UNLABELED,
     distance_views,
     list_conditions,
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 _NO_WIDTH = "its interval has no width"  # a note goes on with the reason
 _GROUP = "scores"  # of a container: the JSON document of the scores
 _TEXT = {"run_id", "query_id", "measure", "estimator", "note"}
-_NUMBERS: set[str] = {"value", "lower", "upper", "ci_prob", *BOUNDS.values()}
+_NUMBERS: set[str] = {"value", "lower", "upper", "ci_prob", *(column.name for column in RUN_COLUMNS)}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -416,11 +416,7 @@ class Scores(ReadableScores):
 
         n_topics, frames = len(self.query_ids) if per_topic else 1, []
         for measure, bounds in zip(self.measures, self.bounds, strict=True):
-            # divide each total once, so that a bound equals an estimate that reaches it
-            amounts = {"as_judged": bounds.low, "bound_lower": bounds.least, "bound_upper": bounds.most}
-            amounts["residual"] = bounds.width
-            columns = {name: (v.scores() if per_topic else v.means()).ravel() for name, v in amounts.items()}
-            columns["unjudged"] = (bounds.unjudged_on_topics if per_topic else bounds.unjudged_share).ravel()
+            columns = {column.name: column.compute(bounds, per_topic) for column in RUN_COLUMNS}
             for e in (each for each in self.estimates if each.measure == measure):
                 frame = e.summary_frame(ci_prob=self.ci_prob, per_topic=per_topic)
                 statements = self._with_notes([e])

@@ -289,9 +289,9 @@ FAULTS = (
     ),
     Fault(
         "bounds and score as judged swapped",
-        "scoring/scores.py",
-        'amounts = {"as_judged": bounds.low, "bound_lower": bounds.least,',
-        'amounts = {"as_judged": bounds.least, "bound_lower": bounds.low,',
+        "scoring/columns.py",
+        '"as_judged", _scores(lambda b: b.low)',
+        '"as_judged", _scores(lambda b: b.least)',
         "scoring/test_scores.py",
         "what is printed as judged is not trec_eval's score",
     ),
