@@ -230,6 +230,8 @@ class Collection(ReadOnlyArrays):
     def judged_at_most(self, judged: BoolArray) -> Self:
         """Return the collection with unjudged documents outside a mask, shape (pair,), as `NEVER_JUDGED`."""
         never = ~judged & ~self.judged
+        if (self.relevance[never] == NEVER_JUDGED).all():
+            return self
         return dataclasses.replace(self, relevance=np.where(never, np.int16(NEVER_JUDGED), self.relevance))
 
     def without_judgments(self, documents: BoolArray) -> Self:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from bayespool.arrays import BoolArray
 from bayespool.collection import Collection, Judgments, gather_qrels
 from bayespool.collection.contents import expect_collection
 from bayespool.collection.judges import find_pairs
@@ -22,6 +21,7 @@ from bayespool.experiments.graded_runs import DesignResult, result_fields, run_t
 from bayespool.experiments.settings import DesignSettings
 from bayespool.measures import Precision
 from bayespool.names import Estimand
+from bayespool.posterior.preparation import keep_work
 from bayespool.tables.formatting import counted, percent
 
 if TYPE_CHECKING:
@@ -31,12 +31,12 @@ HOLES_AT_FIRST, HOLES_LATER = 0.05, 0.02
 """Share of a graded run's top n that is unjudged: more than the first at first, at most the second later."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ClosedHoles(Design):
     """Experiment that scores runs by the first judgments, with later ones as the truth."""
 
     run_ids: tuple[str, ...]  # runs whose holes were closed
-    first: BoolArray  # documents judged at first, shape (pair,)
+    seen: Collection  # as it was judged at first, one for all parts, so that the pool is fitted once
 
     name: ClassVar[str] = "closed-holes"
     parts_name: ClassVar[str] = "organizations"
@@ -54,11 +54,16 @@ class ClosedHoles(Design):
 
     def conceal(self, collection: Collection, part: Part, settings: DesignSettings) -> Collection:
         """Return the collection as it was judged at first."""
-        return collection.without_judgments(~self.first)
+        keep_work(self.seen)
+        return self.seen
+
+    def seeds(self, part: Part, settings: DesignSettings) -> tuple[object, ...]:
+        """Return the same names for all parts, which go on from the same fits."""
+        return (self.name,)
 
     def describe(self, settings: DesignSettings) -> dict[str, Any]:
         """Return the settings with a digest of what was judged at first."""
-        first = hashlib.blake2b(np.packbits(self.first).tobytes(), digest_size=8).hexdigest()
+        first = hashlib.blake2b(np.packbits(self.seen.judged).tobytes(), digest_size=8).hexdigest()
         return super().describe(settings) | {"judged at first": first}
 
 
@@ -134,7 +139,8 @@ def grade_later(
     if not pooled.any():
         raise InputError("no pooled run is left to learn from", hint="give the campaign's runs as the pool")
     truth = truth.with_pool(pooled, truth.pool)
-    design = ClosedHoles(runs, collection.judged)
+    seen = truth.without_judgments(~collection.judged).judged_at_most(truth.judged)
+    design = ClosedHoles(runs, seen)
     parts = tuple(design.parts(truth, settings))
     results = design.run(truth, parts, settings, folder=folder, n_jobs=n_jobs, progress=progress)
     return ClosedHolesResult(

@@ -136,16 +136,25 @@ class SharedWork:
 
 
 def work_on(collection: Collection, engine: Engine, random_seed: int) -> SharedWork:
-    """Return the work on a collection: that of earlier calls, too, where runs are joined to a pool alone."""
-    joined = joined_pool(collection)
-    if joined is None:
+    """Return the work on a collection: that of earlier calls, too, where runs are joined to a pool alone.
+
+    So it is where `keep_work` was asked for.
+    """
+    joined, pool = joined_pool(collection), pool_part(collection)
+    if joined is None and not collection.memo.once("keeps work", bool):
         return SharedWork(recorded=recorded_work(collection) or None)  # what is added stays with the work
 
     def begin() -> SharedWork:
-        return SharedWork(recorded=recorded_work(joined.pool))
+        return SharedWork(recorded=recorded_work(pool))
 
     # the last alone: the draws of all fits are large
-    return SharedWork(joined.pool.memo.once("work", begin, (repr(engine), random_seed), keep=1))
+    work = pool.memo.once("work", begin, (repr(engine), random_seed), keep=1)
+    return work if joined is None else SharedWork(work)
+
+
+def keep_work(collection: Collection) -> None:
+    """Keep the work on a collection from call to call, for runs that are scored one after the other."""
+    collection.memo.once("keeps work", lambda: True)
 
 
 def recorded_work(part: Collection) -> dict[str, Recorded]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import runpy
 import subprocess
@@ -81,10 +82,32 @@ def test_a_script_without_collections(name: str, arguments: list[str], n_lines: 
             "reached 20",
         ),
         ("constants", ["--pools", "trec2011-medical", "-m", "P@10"], "better on"),
+        (
+            "no_pool",
+            ["--explained", "0.25", "--every", "15", "--draws", "50", "--collections", "trec2011-medical"],
+            "priors alone",
+        ),
     ],
 )
 def test_a_script_on_a_collection(name: str, arguments: list[str], expected: str) -> None:
     assert expected in run(RESEARCH / "decisions" / f"{name}.py", *arguments)
+
+
+def test_a_pool_is_cut_to_organizations_that_explain_a_share(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(RESEARCH / "decisions")
+    import no_pool
+
+    example = load_example()
+    cut = no_pool.cut_pool(example, 0.5, np.random.default_rng(1), "lake")
+    assert (cut.relevance == example.relevance).all()
+    explained = (cut.judged & cut.in_pool()).sum() / cut.judged.sum()
+    assert 0.5 <= explained < 0.9
+    organizations = {example.organizations[o] for o in example.organization[cut.pooled]}
+    assert "lake" in organizations
+    assert len(organizations) < len(dict(no_pool.contributors(example)))
+    assert set(cut.pooled_run_ids) < set(example.pooled_run_ids)
+    few = dataclasses.replace(example, relevance=np.where(example.in_pool(), -1, 0).astype(np.int16))
+    assert no_pool.cut_pool(few, 0.5, np.random.default_rng(1), None) is None
 
 
 def test_every_rule_spends_its_judgments_and_judging_stops(

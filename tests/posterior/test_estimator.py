@@ -27,6 +27,7 @@ from bayespool.models.spec import BELOW_POOL_PRIORS
 from bayespool.pooling.pools import with_strategy_pool
 from bayespool.posterior import Completion, PosteriorEstimator, ScoringProblem
 from bayespool.posterior.distance import slope_within_rankings
+from bayespool.posterior.preparation import PreparedModel, keep_work
 
 every_engine = pytest.mark.parametrize("engine", ["laplace", pytest.param("nuts", marks=pytest.mark.slow)])
 
@@ -273,3 +274,37 @@ def test_documents_that_a_strategy_judged_deeper_are_evidence_of_their_ranks() -
     assert (deep.pool_depth, end) == (6, 18)
     rank = problem.places(100).rank
     np.testing.assert_allclose(problem.below_pool, np.log(np.maximum(rank, end) / end))
+
+
+@pytest.mark.own_fits
+def test_a_collection_whose_work_is_kept_is_fitted_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Runs that are scored one after the other have the estimates that each has alone."""
+    estimator, runs = PosteriorEstimator(draws=50, chains=2), ("new-a", "new-b")
+    alone = [estimator.estimate(replace(load_example()), run)[0] for run in runs]
+    n_fits, fit = [0], PreparedModel.fit
+
+    def counted(*given: Any, **settings: Any) -> Any:
+        n_fits[0] += 1
+        return fit(*given, **settings)
+
+    monkeypatch.setattr(PreparedModel, "fit", counted)
+    collection = replace(load_example())
+    keep_work(collection)
+    after = []
+    for run, expected in zip(runs, alone, strict=True):
+        (found,) = estimator.estimate(collection, run)
+        assert found.draws is not None
+        assert expected.draws is not None
+        assert np.array_equal(found.draws.amount, expected.draws.amount)
+        after.append(n_fits[0])
+    assert after[0] == after[1] > 0
+    replace(estimator, random_seed=2).estimate(collection, runs[0])
+    assert n_fits[0] > after[1]
+
+
+def test_a_mask_of_all_that_may_be_judged_changes_nothing() -> None:
+    collection = load_example()
+    known = collection.judged_at_most(collection.judged)
+    assert known.judged_at_most(collection.judged) is known
+    assert collection.judged_at_most(np.ones_like(collection.judged)) is collection
+    assert not known.may_be_relevant[~collection.judged].any()
