@@ -19,8 +19,8 @@ from .collection import (
 )
 from .comparisons import (
     Comparison as Comparison,
+    ComparisonPlan as ComparisonPlan,
     Gate as Gate,
-    Plan as Plan,
     Reversals as Reversals,
     compare as compare,
     count_reversals as count_reversals,

@@ -18,8 +18,8 @@ GROUPS = {
     ),
     "Complete the judgments": "impute Imputations complete Completion",
     "Organize a campaign": (
-        "compare_budgets Budgets plan_comparison Plan judge_next NextJudgments audit Audit read_audit "
-        "check_judges JudgeCheck"
+        "compare_budgets Budgets plan_comparison ComparisonPlan judge_next NextJudgments audit Audit "
+        "read_audit check_judges JudgeCheck"
     ),
     "Study estimators": (
         "leave_out LeaveOutResult leave_out_several LeaveOutSeveralResult check_models ModelChecks "

@@ -17,8 +17,8 @@ from .outcomes import (
     calibration_table as calibration_table,
 )
 from .planning import (
+    ComparisonPlan as ComparisonPlan,
     PairVariances as PairVariances,
-    Plan as Plan,
     plan_comparison as plan_comparison,
 )
 from .reliability import (

@@ -173,7 +173,7 @@ def _variances(scores: FloatArray, a: np.intp, b: np.intp) -> tuple[float, float
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Plan(Result):
+class ComparisonPlan(Result):
     """Smallest detectable differences, now and with more topics, judgments or labels.
 
     Attributes
@@ -204,7 +204,7 @@ class Plan(Result):
 
     def __repr__(self) -> str:
         unjudged = counted(self.n_unjudged, "unjudged document")
-        return one_line("Plan", f"{self.measure}, {unjudged}")
+        return one_line("ComparisonPlan", f"{self.measure}, {unjudged}")
 
     def notes(self) -> tuple[str, ...]:
         """Return notes on the pool, on the runs taken and on topics that runs lack."""
@@ -295,7 +295,7 @@ def plan_comparison(
     level: float = 0.05,
     random_seed: int = 1,
     report: Callable[[str], None] | None = None,
-) -> Plan:
+) -> ComparisonPlan:
     """Plan a comparison by finding the smallest detectable difference and what reduces it.
 
     Parameters
@@ -342,7 +342,7 @@ def plan_comparison(
 
     Returns
     -------
-    Plan
+    ComparisonPlan
 
     Raises
     ------
@@ -391,7 +391,7 @@ def plan_comparison(
     settings = described(
         measures=measure, posterior=estimator, **leaving, **given, **assumed, random_seed=random_seed
     )
-    plan = partial(Plan, measure=measure, **assumed)
+    plan = partial(ComparisonPlan, measure=measure, **assumed)
     if topics_at_hand is not None and sd is not None:
         if collection is not None:
             raise InputError("a collection beside topics at hand", hint="give one or the other")

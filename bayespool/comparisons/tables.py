@@ -15,7 +15,7 @@ from bayespool.scoring.score_tables import conditions, ideal_sentence, missing_t
 from bayespool.tables import Citation, cite
 from bayespool.tables.formatting import counted, level, percent, some_of
 from bayespool.tables.markup import Arrangement
-from bayespool.tables.table import Column, IntervalColumn, Part, Pivot, Table, View, WithSuperscripts
+from bayespool.tables.table import Column, IntervalColumn, Pivot, Table, View, ViewColumn, WithSuperscripts
 
 if TYPE_CHECKING:
     from bayespool.comparisons.comparison import Comparison
@@ -388,7 +388,7 @@ def _pair_views(comparison: Comparison, arrangement: Arrangement) -> Iterator[Vi
         if len(of_scope) > 1:
             heads = {scope: text.replace("\n", " ") for scope, text in _SOURCES.items()}
             in_scopes = replace(in_scopes, labels=heads, grouped=True)
-        columns: dict[str, Part] = {
+        columns: dict[str, ViewColumn] = {
             "" if name in of_scope else name: in_scopes if name in of_scope else parts.get(name, name)
             for name in names
         }

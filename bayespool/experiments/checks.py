@@ -16,7 +16,7 @@ from bayespool.collection import Collection
 from bayespool.collection.contents import expect_collection
 from bayespool.errors import InputError
 from bayespool.experiments.graded_runs import PIT, check_metadata, measure_view, named_figure
-from bayespool.experiments.hidden import HiddenDocuments, pool_alone
+from bayespool.experiments.hidden import HiddenDocuments, without_own_judgments
 from bayespool.experiments.predictions import (
     HeldOutPrediction,
     check_pool,
@@ -275,7 +275,7 @@ def check_models(
     shared: dict[str, int] = {"n_folds": n_folds, "random_seed": random_seed}
     engine = make_engine(sampling.engine, draws=sampling.draws, tune=sampling.tune, chains=sampling.chains)
     expect_collection(collection)
-    collection = pool_alone(collection)
+    collection = without_own_judgments(collection)
     warn_of_judges(collection, (), parsed)
     parts = {
         (measure, name): [

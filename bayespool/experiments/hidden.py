@@ -309,7 +309,7 @@ class HiddenDocuments:
         return row, topic[shown], rank[shown], column
 
 
-def pool_alone(collection: Collection) -> Collection:
+def without_own_judgments(collection: Collection) -> Collection:
     """Return the collection without the user's own judgments, for checks of the pool."""
     if collection.own is None:
         return collection

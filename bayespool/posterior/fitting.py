@@ -166,7 +166,7 @@ def _prepare(
     usual = problem, {model: problem.prepare(model, priors) for model in models}
     if kinds is None or not problem.has_pool_evidence:
         return usual, None
-    of_kinds = dataclasses.replace(problem, collection=kinds, shared=problem.shared.part("kinds"))
+    of_kinds = dataclasses.replace(problem, collection=kinds, shared=problem.shared.derived("kinds"))
     priors = {**HELD_OUT_KINDS_PRIORS, **priors}
     return usual, (of_kinds, {model: of_kinds.prepare(model, priors) for model in models})
 

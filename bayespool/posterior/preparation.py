@@ -93,7 +93,7 @@ class SharedWork:
         done: Made = self._done[key]
         return done
 
-    def part(self, name: str) -> SharedWork:
+    def derived(self, name: str) -> SharedWork:
         """Return the work on a collection that is made of this one, whose results are recorded, too."""
         kept = self.kept.once(("part", name), lambda: SharedWork(name=name, recorded=self.kept.recorded))
         return kept if self.kept is self else self.once(("part", name), lambda: SharedWork(kept))

@@ -66,7 +66,7 @@ class JudgingEffect:
     now: float
 
 
-class Plan(NamedTuple):
+class JudgingOrder(NamedTuple):
     """Documents to judge, each the most informative given the previous ones.
 
     ``unknown``: positions among the completion's unknowns, shape (document,). ``expected``: expected total
@@ -477,7 +477,7 @@ def judge_next(
     )
 
 
-def plan(influence: Influence, target: Target, budget: int, until: float | None = None) -> Plan:
+def plan(influence: Influence, target: Target, budget: int, until: float | None = None) -> JudgingOrder:
     """Choose documents to judge one at a time, up to ``budget``. Fewer if no other document is informative or
     judging may stop.
     """
@@ -501,7 +501,9 @@ def plan(influence: Influence, target: Target, budget: int, until: float | None 
             expected.append(target.total(after, until))
         if n_needed is None and target.is_reached(after, until):
             n_needed = step + 1
-    return Plan(np.array(documents, dtype=np.intp), np.array(expected, dtype=float), remaining, n_needed)
+    return JudgingOrder(
+        np.array(documents, dtype=np.intp), np.array(expected, dtype=float), remaining, n_needed
+    )
 
 
 def _effect_of_own_judgments(

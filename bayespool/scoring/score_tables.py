@@ -17,7 +17,7 @@ from bayespool.report.notes import ranged, severity, without_numbers
 from bayespool.scoring.columns import BOUNDS, RUN_COLUMNS, SCORE_COLUMNS, is_time
 from bayespool.tables.formatting import counted, level, some_of
 from bayespool.tables.markup import Arrangement
-from bayespool.tables.table import COLUMNS, IntervalColumn, Part, Pivot, Table, View
+from bayespool.tables.table import COLUMNS, IntervalColumn, Pivot, Table, View, ViewColumn
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -230,7 +230,7 @@ def _lambda(frame: pd.DataFrame) -> tuple[str, ...]:
     return ("lambda",) if "lambda" in frame else ()
 
 
-def _parts(frame: pd.DataFrame, names: Sequence[str], *, as_judged: bool) -> tuple[Part, ...]:
+def _parts(frame: pd.DataFrame, names: Sequence[str], *, as_judged: bool) -> tuple[ViewColumn, ...]:
     """Return the columns of a view, given names from `SCORE_COLUMNS`, estimators or ``all``.
 
     ``as_judged`` says whether all columns are with the scores as judged, which then come first.
@@ -242,7 +242,7 @@ def _parts(frame: pd.DataFrame, names: Sequence[str], *, as_judged: bool) -> tup
     ends = _intervals(frame)
     there = [_THERE] * ("population_by" in frame and not drawn)
     of_points: tuple[str | IntervalColumn, ...] = ("value", *_lambda(frame), *there)
-    parts: list[Part] = []
+    parts: list[ViewColumn] = []
     for name in names:
         if name == "all":
             of_runs = [c for c in RUN_COLUMNS if as_judged or c.name != "as_judged"]
@@ -290,7 +290,7 @@ def _heading(estimator: str) -> str:
     return f"{label}\n({values}" if values else label
 
 
-def _parts_for(arrangement: Arrangement, frame: pd.DataFrame, *, as_judged: bool) -> tuple[Part, ...]:
+def _parts_for(arrangement: Arrangement, frame: pd.DataFrame, *, as_judged: bool) -> tuple[ViewColumn, ...]:
     """Return the columns of an arrangement's view, with a short heading for a sole mean in narrow tables."""
     parts = _parts(frame, arrangement.columns or ("all",), as_judged=as_judged)
     mean = ("value", IntervalColumn())
@@ -349,7 +349,7 @@ def ideal_sentence(ideals: Mapping[str, str]) -> str:
 
 
 def _legend(
-    frame: pd.DataFrame, parts: Sequence[Part], metadata: Mapping[str, Any], *, as_judged: bool
+    frame: pd.DataFrame, parts: Sequence[ViewColumn], metadata: Mapping[str, Any], *, as_judged: bool
 ) -> str:
     """Return sentences that explain the columns of a table."""
     shown, has_bounds = _shown(parts), "bound_lower" in parts
@@ -384,7 +384,7 @@ def _legend(
     return " ".join(sentence for sentence, is_needed in sentences.items() if sentence and is_needed)
 
 
-def _shown(parts: Sequence[Part]) -> set[Any]:
+def _shown(parts: Sequence[ViewColumn]) -> set[Any]:
     """Return the names of estimators shown in columns."""
     return {name for part in parts if isinstance(part, Pivot) for name in part.values or ()}
 

@@ -168,7 +168,7 @@ class Pivot:
     values: tuple[Any, ...] | None = None
 
 
-Part = str | IntervalColumn | WithSuperscripts | Pivot
+ViewColumn = str | IntervalColumn | WithSuperscripts | Pivot
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -203,7 +203,7 @@ class View:
 
     title: str
     names: tuple[str, ...]
-    columns: tuple[Part, ...]
+    columns: tuple[ViewColumn, ...]
     where: Mapping[str, Any] = field(default_factory=dict)
     sort: str = ""
     top: int | None = None
@@ -316,9 +316,9 @@ def table_from_json(name: str, frame: pd.DataFrame, described: Mapping[str, Any]
     return Table(name, str(described["caption"]), frame, columns, views)
 
 
-def _parts(described: Iterable[Any]) -> tuple[Part, ...]:
+def _parts(described: Iterable[Any]) -> tuple[ViewColumn, ...]:
     """Return the parts of a view from names of columns, and fields of parts by name."""
-    parts: list[Part] = []
+    parts: list[ViewColumn] = []
     for part in described:
         if isinstance(part, str):
             parts.append(part)
@@ -412,7 +412,7 @@ def _from_the_highest(order: list[int], key: TextColumn) -> list[int]:
 
 
 def _text_columns(
-    table: Table, parts: Iterable[Part], rows: pd.DataFrame, n_rows: int, digits: int
+    table: Table, parts: Iterable[ViewColumn], rows: pd.DataFrame, n_rows: int, digits: int
 ) -> Iterator[TextColumn]:
     """Yield text columns for the parts of a view, with at most ``digits`` decimals."""
     firsts = rows.drop_duplicates(_ROW).set_index(_ROW)

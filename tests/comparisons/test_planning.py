@@ -14,7 +14,7 @@ from small import small, small_with_failed_queries
 from statsmodels.stats.power import TTestPower
 
 from bayespool import compare, load_example, plan_comparison, score
-from bayespool.comparisons import PairVariances, Plan
+from bayespool.comparisons import ComparisonPlan, PairVariances
 from bayespool.comparisons.planning import best_pooled_runs
 from bayespool.errors import InputError
 from bayespool.evidence import score_bounds
@@ -68,7 +68,7 @@ FEW: dict[str, Any] = {"posterior": "ratio(draws=50)"}
 
 
 @cache
-def made(**settings: object) -> Plan:
+def made(**settings: object) -> ComparisonPlan:
     """A plan of the example's two new runs."""
     named = FEW | {"judgments": (20,), "more_topics": (20,)}
     return plan_comparison(load_example(), ["new-a", "new-b"], "P@10", **named | settings)

@@ -48,8 +48,8 @@ from bayespool.experiments.design import interval_columns, interval_summary
 from bayespool.experiments.hidden import (
     HiddenDocuments,
     draw_levels,
-    pool_alone,
     prediction_targets,
+    without_own_judgments,
 )
 from bayespool.experiments.predictions import deal_folds
 from bayespool.inference import Laplace
@@ -229,8 +229,8 @@ def test_judgments_of_ones_own_take_no_part() -> None:
     pair = next(p for p in example.document[run].ravel() if p >= 0 and example.relevance[p] < 0)
     topic = example.query_ids[example.pair_topic[pair]]
     more = example.add_judgments(qrels_from_frame({topic: {example.doc_id(int(pair)): 1}}))
-    assert pool_alone(more).fingerprint == example.fingerprint
-    assert pool_alone(example) is example
+    assert without_own_judgments(more).fingerprint == example.fingerprint
+    assert without_own_judgments(example) is example
 
 
 def test_documents_climb_as_long_as_the_answer_is_yes() -> None:

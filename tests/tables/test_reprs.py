@@ -111,7 +111,7 @@ MADE: dict[str, Callable[[], Any]] = {
     "JudgeCheck": lambda: check_judges(labeled_toy(), "P@3"),
     "Imputations": lambda: impute(small(), "new-a", "P@5", draws=2, posterior="posterior-ratio"),
     "CandidatePools": lambda: CandidatePools(small()),
-    "Plan": lambda: plan_comparison(
+    "ComparisonPlan": lambda: plan_comparison(
         small(), ["new-a", "new-b"], "P@5", judgments=(), more_topics=(30,), **FEW
     ),
     "Audit": lambda: audit(small(), "new-a", "P@5", budget=2, **FEW),
