@@ -51,6 +51,22 @@ def describe_lack(collection: Collection, run_ids: Sequence[str], measures: Sequ
     return f"{lack}; what cures it: {', '.join(others)}{' or ' * bool(others)}{last}{priors}; see {_PAGE}"
 
 
+def company_notes(collection: Collection, run_ids: Sequence[str], measures: Sequence[Measure]) -> list[str]:
+    """Return a note on runs that have unjudged documents in common: without a pool their scores then depend
+    on the runs that they are named with.
+    """
+    depth = max(measure.cutoff for measure in measures)
+    pair = unjudged_documents(collection, run_ids, cutoff=depth)[3]
+    n = len(pair) - len(np.unique(pair))
+    if not n:
+        return []
+    of = f"{n:,} of {len(pair):,} places in the top {depth}"
+    return [
+        f"unjudged documents that several of these runs have ({of}) are of one relevance for all: without a "
+        "pool a run's score is another one alone or beside other runs"
+    ]
+
+
 def warn_of_no_pool(collection: Collection, lack: str, measures: Sequence[Measure]) -> None:
     """Warn of a lack, once per collection, and again once if its judgments are sparse for these measures.
 

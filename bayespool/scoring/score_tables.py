@@ -27,8 +27,8 @@ _MAX_ALIKE = 2  # notes that differ in numbers alone, each in full
 UNLABELED = ("value_without", "lower_without", "upper_without")
 """Columns of a posterior's mean and interval without labels of second judges."""
 _IDEALS = {
-    "own": "all judged documents, and unjudged ones of the run itself where a draw makes them relevant",
-    "shared": "all judged documents, and unjudged ones of any of these runs where a draw makes them relevant",
+    "own": "all judged documents, and unjudged ones of the run itself where they count as relevant",
+    "shared": "all judged documents, and unjudged ones of any of these runs where they count as relevant",
     "judged": "the judged documents alone",
 }
 _THERE = IntervalColumn("population_lower", "population_upper", "on topics\nlike these")

@@ -46,7 +46,7 @@ from bayespool.scoring.estimators import (
     refuse_too_many_draws,
     with_common_topics,
 )
-from bayespool.scoring.no_pool import describe_lack, warn_of_no_pool
+from bayespool.scoring.no_pool import company_notes, describe_lack, warn_of_no_pool
 from bayespool.scoring.scores import Scores
 from bayespool.tables.formatting import counted
 from bayespool.validation import check_choice, check_count, described, listed
@@ -144,6 +144,8 @@ def _describe_targets(targets: Targets, lack: str) -> dict[str, Any]:
     of_given = pool if given is collection else describe_pool(given)
     repooled = [note for note in pool.scope if note not in of_given.scope]
     notes = [lack] * bool(lack) + [*of_given.notes, *repooled]
+    if "rest on" in lack:
+        notes += company_notes(collection, targets.run_ids, measures)
     notes += tie_notes(given, targets.run_ids, (m.cutoff for m in measures))
     notes += clipping_notes(given, measures)
     notes += binary_notes(given, measures)

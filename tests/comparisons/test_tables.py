@@ -150,7 +150,7 @@ def test_what_ideal_rankings_are_of_is_said_once_by_table_and_caption() -> None:
         estimators="posterior-ratio",
         posterior="draws=50",
     )
-    own = "Ideal ranking of nDCG@5: all judged documents, and unjudged ones of the run itself where a draw"
+    own = "Ideal ranking of nDCG@5: all judged documents, and unjudged ones of the run itself where they"
     shared = "Ideal ranking of AP(ideal='shared')@5: all judged documents, and unjudged ones of any of these"
     told = " ".join(shown(found, width=500).split())
     assert (told.count("Ideal ranking"), told.count(own), told.count(shared)) == (2, 1, 1)

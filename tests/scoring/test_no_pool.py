@@ -64,6 +64,25 @@ def test_it_names_three_cures_and_how_many_documents_there_are_to_judge() -> Non
     assert lack(collection, "P@1", run_ids=("b",)).endswith(cures)
 
 
+@pytest.mark.filterwarnings("ignore::bayespool.errors.NoPoolWarning")
+def test_scores_that_other_runs_move_say_so() -> None:
+    """Of four unjudged places in the top 2 x has two; nothing is said of a run alone, nor with a pool."""
+    runs = {
+        "a": {"q1": {"d1": 9.0, "x": 8.0}, "q2": {"x": 9.0, "d2": 8.0}},
+        "b": {"q1": {"y": 9.0, "x": 8.0}, "q2": {"d2": 9.0, "d3": 8.0}},
+    }
+    collection = build_collection(runs, {"q1": {"d1": 1, "e": 0}, "q2": {"d2": 0, "d3": 2}})
+    asked = {"measures": "P@2", "estimators": "posterior-combined", "posterior": "draws=100"}
+    alone, both = score(collection, "a", **asked), score(collection, ["a", "b"], **asked)
+    assert alone.estimates[0].value[0] != both.estimates[0].value[0]
+    told = (
+        "unjudged documents that several of these runs have (1 of 4 places in the top 2) are of one relevance"
+    )
+    assert [sum(note.startswith(told) for note in scores.notes()) for scores in (alone, both)] == [0, 1]
+    pooled = score(load_example(), ["new-a", "new-b"], **asked)
+    assert not any("alone or beside other runs" in note for note in pooled.notes())
+
+
 def test_whose_runs_they_are_does_not_matter_without_a_pool(tmp_path: Path) -> None:
     small_simulation().write(tmp_path)
     pool = {"pool": tmp_path / "pool", "organizations": tmp_path / "organizations.csv"}
