@@ -27,7 +27,7 @@ from bayespool.corrections.registry import register_estimator
 from bayespool.errors import InputError
 from bayespool.evidence import Bounds
 from bayespool.evidence.held_out import held_out_documents, held_out_levels
-from bayespool.evidence.ideals import judged_tally, level_index, relevance_levels
+from bayespool.evidence.ideals import judged_tally, level_index, relevance_levels, tally_within_reach
 from bayespool.evidence.labels import TOP_OF_LABELS, in_top, is_other
 from bayespool.measures import Additive, Normalized, Values
 from bayespool.measures.base import safe_ratio
@@ -261,8 +261,9 @@ class JudgeFilled(LabelCorrection):
     """Measure computed with a second judge's labels in place of missing judgments.
 
     Ideal rankings have all labeled documents, those as well that other runs retrieve, as in qrels whose holes
-    the labels fill; with ``ideal="judged"`` they have none of them. An unjudged document without a label
-    counts as nonrelevant; a note has their number.
+    the labels fill, but for those that only runs which left the pool contributed: each has its own. With
+    ``ideal="judged"`` they have none of them. An unjudged document without a label counts as nonrelevant; a
+    note has their number.
 
     Parameters
     ----------
@@ -293,15 +294,29 @@ class JudgeFilled(LabelCorrection):
         relevance = np.where(
             collection.may_be_relevant & (relevance_of_label >= 0), relevance_of_label, collection.relevance
         )
+        fuller = dataclasses.replace(collection, relevance=relevance)
+        known = np.where(_left_with_runs(collection), collection.relevance, relevance)
         of_judges = isinstance(measure, Normalized) and measure.ideal == "judged"
-        filled = collection if of_judges else dataclasses.replace(collection, relevance=relevance)
-        tally = judged_tally(filled, relevance_levels(filled, measure))
+        filled = collection if of_judges else dataclasses.replace(collection, relevance=known)
+        tally = tally_within_reach(filled, fuller, bounds.run_ids, measure, self.estimand)
         n_left = (opened & (level < 0)).sum(axis=(1, 2))
         notes = [(n_left, "unjudged documents without a label count as nonrelevant: {}")]
         if judge.is_labeled.any() and not is_on_scale(collection, judge):
             by_grade = grade_relevance(collection, judge, measure.rel)
             notes.append((opened.any(axis=(1, 2)), _scale_note(judge, by_grade)))
         return Corrected(measure.values(measure.read(level), tally).scores(), notes=run_notes(*notes))
+
+
+def _left_with_runs(collection: Collection) -> BoolArray:
+    """Return a mask of documents that only runs which left the pool contributed, shape (pair,).
+
+    Their labels left with them, as their judgments did.
+    """
+    former = collection.run_index(collection.formerly_pooled_run_ids)
+    if not len(former):
+        return np.zeros(len(collection.relevance), dtype=bool)
+    before = np.union1d(np.flatnonzero(collection.pooled), former)
+    return collection.in_pool(before) & ~collection.in_pool()
 
 
 def is_on_scale(collection: Collection, judge: Judge) -> bool:

@@ -11,10 +11,11 @@ import pytest
 from corrected import LABELS, close, estimate, with_any_labels, with_labels
 from each import cases
 from hypothesis import given, strategies as st
+from small import small
 from toys import from_rankings, pooled_collections, toy_collection
 
 from bayespool import leave_out, load_example, read_collection
-from bayespool.collection import Collection, add_judges, labels_from_frame
+from bayespool.collection import Collection, Judge, add_judges, labels_from_frame
 from bayespool.corrections import JudgeFilled, JudgeRates, PredictionPowered
 from bayespool.corrections.labels import (
     LabelCorrection,
@@ -27,6 +28,7 @@ from bayespool.corrections.labels import (
 )
 from bayespool.errors import InputError, PoolWarning
 from bayespool.evidence import score_bounds
+from bayespool.evidence.ideals import values_on_fuller
 from bayespool.measures import MEASURES, Estimates, parse_measure
 
 POWERED = (PredictionPowered(n_draws=50), PredictionPowered(sample="judged", n_draws=50))
@@ -202,6 +204,20 @@ def test_a_document_of_another_run_alone_counts_in_the_ideal_as_in_filled_qrels(
     }.items():
         found = estimate(JudgeFilled(), measure, "u", collection).per_topic[0, 0]
         assert found == pytest.approx(ratio, abs=1e-12), measure
+
+
+def test_labels_of_documents_that_only_runs_out_of_the_pool_contributed_count_for_these_alone() -> None:
+    """With labels as people judged, runs that left have the values that each has alone back in the pool."""
+    whole, runs, apart = small(), ["north-1", "north-2", "south-1", "south-2"], {}
+    labels = Judge("people", np.where(whole.judged, whole.relevance, np.nan))
+    reduced = dataclasses.replace(whole.unpool(runs), judges=(labels,))
+    for name in ("nDCG@10", "R@10", "AP@10"):
+        measure = parse_measure(name)
+        (found,) = JudgeFilled().estimate(reduced, runs, measure)
+        alone = values_on_fuller(whole.unpool(runs), whole, runs, measure).scores()
+        assert found.per_topic == pytest.approx(alone, abs=1e-12), name
+        apart[name] = np.abs(alone - score_bounds(whole, runs, measure).lower).max()
+    assert min(apart["R@10"], apart["AP@10"]) > 0.01  # all together have another ideal
 
 
 def test_a_judgment_is_never_overruled() -> None:
