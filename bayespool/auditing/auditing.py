@@ -139,7 +139,8 @@ class Audit(Guarantees, ListForAssessors):
     def _about(self) -> str:
         n_others = len(self.run_ids) - 1
         name = f"{self.run_ids[0]} and {n_others} other runs" if self._has_leader else self.name
-        return f"{self.measure} of {name}"
+        missing = self.details.get("missing")
+        return f"{self.measure} of {name}{f' ({missing})' if missing else ''}"
 
     # --- rounds of judging ---
 

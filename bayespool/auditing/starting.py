@@ -40,6 +40,7 @@ _DETAILS = (
     "pool",
     "pool_notes",
     "posterior_intervals",
+    "missing",
 )
 _TOLERANCE = 1e-9  # of a certificate's numbers
 _WORDS = {"title", "notes", "summary", "citations", "tables"}  # which another version writes otherwise
@@ -161,7 +162,7 @@ def audit(
             hint="there is nothing to audit; score says the value",
         )
     details = {**targets.metadata, "estimator": describe_estimator(estimator)}
-    details["pool_notes"] += filter(None, [missing_topics(targets.metadata)])
+    details["missing"] = missing_topics(targets.metadata)
     details["posterior_intervals"] = np.transpose(values.interval(1 - (1 - level) / len(urns))).tolist()
     return Audit(
         urns=urns,

@@ -110,14 +110,14 @@ def find_passages(
     judged: BoolArray,
     doc_ids: pa.StringArray | pa.LargeStringArray,
 ) -> list[PassageIds]:
-    """Return the runs most of whose top documents are unjudged, and would be judged if a suffix were cut."""
+    """Return the runs a tenth of whose top documents would be judged if a suffix were cut."""
     top = document[:, :, :_TOP_RANKS]
     is_there = top >= 0
     is_judged = is_there & np.append(judged, False)[top]
     n_top, n_judged = (mask.sum(axis=(1, 2)) for mask in (is_there, is_judged))
     matches = list[PassageIds]()
     named = None
-    for r in np.flatnonzero(2 * n_judged < n_top).tolist():
+    for r in np.flatnonzero(n_top - n_judged >= np.maximum(_LEAST_SHARE * n_top, 1)).tolist():
         if named is None:
             named = doc_ids.filter(pa.array(judged)).cast(pa.string()).unique()
         ids = doc_ids.take(pa.array(top[r][is_there[r] & ~is_judged[r]])).cast(pa.string())

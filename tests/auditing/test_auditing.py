@@ -581,4 +581,6 @@ def test_the_guarantee_holds_whatever_is_not_judged() -> None:
 
 def test_topics_that_a_run_lacks_are_noted() -> None:
     found = audit(small_with_failed_queries(), ["new-a", "new-b"], "P@10", budget=1, **FAST)
-    assert "2 of 8 topics missing from new-b, counted as 0" in found.notes()
+    about = "P@10 of new-a − new-b (2 of 8 topics missing from new-b, counted as 0): "
+    assert found.sentences()[0].startswith(about)
+    assert not any("missing" in note for note in found.notes())

@@ -78,6 +78,22 @@ def test_lines_of_several_runs_stay_an_error(tmp_path: Path) -> None:
         read_collection(JUDGED, tmp_path / "x.run", documents="best-passage")
 
 
+def test_a_few_ids_of_passages_are_warned_of() -> None:
+    """One of nine documents at the top is unjudged: a passage of a judged one, or another document."""
+    for unjudged, is_told in (("doc-2#7", True), ("doc-9", False)):
+        run = {"q": {f"doc-{i}": 9.0 - i for i in (1, 3, 4, 5)}, "r": {f"doc-{i}": 9.0 - i for i in range(4)}}
+        run["q"][unjudged] = 1.0
+        judged = {q: {f"doc-{i}": i % 2 for i in range(6)} for q in "qr"}
+        notes = read_collection_quietly(judged, run)
+        assert any("1 of the 9 documents in its top 10 would be judged" in note for note in notes) == is_told
+
+
+def read_collection_quietly(judged: Any, run: Any) -> list[str]:
+    """Notes of scores of a run, whose warning is the same."""
+    with warnings.catch_warnings(action="ignore"):
+        return list(score(read_collection(judged, run), measures="P@4", estimators="as-judged").notes())
+
+
 def test_a_run_of_documents_and_passages_is_warned_of() -> None:
     """Some ids match, most do not."""
     run = passages("#")
