@@ -485,14 +485,23 @@ def _log_rate(documents: DocumentContext) -> FloatArray:
     "30, as deep as the pool",
 )
 def _log_pooled_runs(documents: DocumentContext) -> FloatArray:
-    return np.log1p(_count_pooled_runs(documents))[documents.pair]
+    return np.log1p(_count_runs(documents, documents.collection.pooled))[documents.pair]
 
 
-def _count_pooled_runs(documents: DocumentContext) -> IndexArray:
-    """Return the number of pooled runs that have each document in their top, shape (pair,)."""
-    collection = documents.collection
-    pair = collection.document[collection.pooled, :, : documents.top]
-    return np.bincount(pair[pair >= 0], minlength=len(collection.relevance))
+def _count_runs(documents: DocumentContext, runs: BoolArray) -> IndexArray:
+    """Return the number of runs, a mask, that have each document in their top, shape (pair,)."""
+    pair = documents.collection.document[runs, :, : documents.top]
+    return np.bincount(pair[pair >= 0], minlength=len(documents.collection.relevance))
+
+
+@_predictor(
+    "document",
+    "log of the number of runs outside the pool, its own included, that rank the document in their top 10 to "
+    "30, as deep as the pool",
+)
+def _log_runs_outside(documents: DocumentContext) -> FloatArray:
+    n_runs = _count_runs(documents, ~documents.collection.pooled)[documents.pair]
+    return np.log(np.maximum(n_runs, 1))
 
 
 @_predictor(
@@ -503,7 +512,7 @@ def _count_pooled_runs(documents: DocumentContext) -> IndexArray:
 )
 def _company_consensus(documents: DocumentContext) -> FloatArray:
     document = documents.collection.document[:, :, : documents.top]
-    log_runs = np.log1p(_count_pooled_runs(documents))[document]
+    log_runs = np.log1p(_count_runs(documents, documents.collection.pooled))[document]
     return company_means(documents, np.where(document >= 0, log_runs, np.nan))
 
 

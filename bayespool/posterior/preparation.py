@@ -391,7 +391,8 @@ class ScoringProblem:
         """Return a model prepared with its evidence and log odds, with its priors replaced if given.
 
         Predictors of documents are means over their places, or those of the run that each is ``credited`` to;
-        there labels of the document's company are among them.
+        there labels of the document's company are among them. On priors and judgments of one's own alone,
+        they have how many runs share the document, by which `judge_next` chooses.
         """
         spec = (model_named(model) if isinstance(model, str) else model).with_priors(priors)
         evidence: Evidence
@@ -400,6 +401,8 @@ class ScoringProblem:
                 company = company_slopes(self.collection, **self.threshold.levels) if credited else {}
                 slopes = {**spec.predictors, **self.label_slopes, **company}
                 spec = dataclasses.replace(spec, predictors=slopes)
+            if spec.predictors and not credited and self.has_evidence and not self.has_pool_evidence:
+                spec = dataclasses.replace(spec, predictors={**spec.predictors, **SHARED_SLOPE})
 
             def gather() -> LinearEvidence:
                 table = self.table(spec, hidden=True)
@@ -552,6 +555,11 @@ def _document_log_odds(spec: ModelSpec, predictors: FloatArray) -> LogOddsFuncti
     return log_odds
 
 
+SHARED_SLOPE: Mapping[str, tuple[float, float]] = MappingProxyType({"log_runs_outside": (0.6, 0.8)})
+"""Predictor on priors and judgments of one's own alone, with the mean and scale of its slope.
+
+See research/decisions/diary.md.
+"""
 SHIFT = "shift"
 """Name of the prior for the log-odds shift of unjudged documents."""
 

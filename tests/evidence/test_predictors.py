@@ -173,3 +173,19 @@ def test_company_by_hand() -> None:
     alone = (np.log(3) / 2 - np.log(3) + step) / (step * (2 / 3) ** 0.5)
     assert found[:, 0] == pytest.approx([a, -high / 3, -high, alone, a])
     assert found[:, 1] == pytest.approx([0.5**0.5, -(0.5**0.5), -(2**0.5), 0.5**0.5, 0.5**0.5])
+
+
+def test_runs_outside_the_pool_by_hand() -> None:
+    """Of new and other both have b; x is pooled and does not count, whatever it retrieves."""
+    rankings = {"x": "abc", "new": "ab", "other": "cb"}
+    collection = from_rankings(
+        {run: {"q": documents} for run, documents in rankings.items()},
+        {"q": {"a": 1, "c": 0}},
+        {run: run for run in rankings},
+        pooled_run_ids=("x",),
+        pool_depth=3,
+    )
+    found = document_table(
+        collection, *documents_of(collection, ["x", "new"], 3), depth=10, names=("log_runs_outside",)
+    )
+    assert found[:, 0] == pytest.approx(np.log([1, 2, 1, 1, 2]))

@@ -31,6 +31,7 @@ from bayespool.errors import InputError, InputWarning
 from bayespool.evidence.bounds import score_bounds, unjudged_documents
 from bayespool.experiments import load_example, simulate_example
 from bayespool.pooling import pool_of_strategy
+from bayespool.posterior import PosteriorEstimator
 
 pytestmark = pytest.mark.usefixtures("fits_of_all_tests")
 
@@ -341,3 +342,31 @@ def test_those_that_other_runs_brought_are_no_evidence():
     both = read_collection(qrels, {"b": run, "a": named}, own_judgments=other)
     assert (both.attributed_run >= 0).sum() == 120
     assert describe_pool(both).evidence == "priors and judgments of your own"
+
+
+def test_what_two_runs_share_is_told_apart_without_a_pool():
+    """On 20 topics 3 of 5 shared documents are relevant and 1 of 5 of a run's own; most judged are shared."""
+    topics, depth = [str(t) for t in range(20)], 10
+    truth = {
+        q: {f"{kind}{i}": int(i < n) for kind, n in (("s", 3), ("a", 1), ("b", 1)) for i in range(5)}
+        for q in topics
+    }
+    runs = {
+        run: {
+            q: {d: -i for i, d in enumerate(f"{kind}{i}" for i in range(5) for kind in f"s{run}")}
+            for q in topics
+        }
+        for run in "ab"
+    }
+    judged = {q: {d: v for d, v in truth[q].items() if d[0] == "s" or q in topics[:4]} for q in topics[:12]}
+    qrels = {q: {"known": 1, "not": 0} for q in topics}
+    collection = read_collection(qrels, runs, own_judgments=judged)
+    completion = PosteriorEstimator(draws=100).complete(collection, ["a", "b"], f"P@{depth}")
+    chance = {"s": [], "a": [], "b": []}
+    for t in range(len(topics)):
+        doc_ids = completion.unknowns.doc_ids(t)
+        for doc_id, share in zip(doc_ids, completion.block(t).mean(axis=0), strict=True):
+            chance[doc_id[0]].append(share)
+    assert {kind: len(shares) for kind, shares in chance.items()} == {"s": 40, "a": 80, "b": 80}
+    assert np.mean(chance["s"]) == pytest.approx(0.6, abs=0.1)
+    assert np.mean(chance["a"] + chance["b"]) == pytest.approx(0.2, abs=0.1)
