@@ -5,9 +5,9 @@
 
 Files are drawn into a folder that is removed afterwards; 7 GB of them for the second command. Documents have
 a prominence that all runs see, a taste that the runs of an organization share, and relevance, of which a run
-knows something. One run in twenty is not pooled. The command runs in a process of its own, whose seconds and
-peak of memory are printed. Each axis has three sizes; the others stay at the middle. An exponent is the slope
-of log cost over log size.
+knows something. One run in twenty, and the last, is not pooled. The command runs in a process of its own,
+whose seconds and peak of memory are printed. Each axis has three sizes; the others stay at the middle. An
+exponent is the slope of log cost over log size.
 """
 
 from __future__ import annotations
@@ -62,7 +62,8 @@ def measured(size: dict[str, int], measure: str) -> tuple[float, float, float]:
     """Seconds, seconds of processors and MiB of the command on files of a size."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        write(folder, size["topics"], max(size["runs"], 20 * size["targets"]), size["depth"])
+        n_runs = max(size["runs"], 20 * size["targets"] if size["targets"] > 1 else 0)
+        write(folder, size["topics"], n_runs, size["depth"])
         files = ["--qrels", folder / "qrels.txt", "--pool", folder / "runs"]
         files += ["--organizations", folder / "organizations.csv", "--known-depth", min(100, size["depth"])]
         new = sorted((folder / "new").iterdir())[: size["targets"]]
@@ -77,7 +78,7 @@ def report(axis: str, size: str, cost: tuple[float, float, float]) -> None:
 
 def write(folder: Path, n_topics: int, n_runs: int, depth: int) -> None:
     """Write a collection of a size below a folder."""
-    new = np.arange(n_runs) % 20 == 19
+    new = (np.arange(n_runs) % 20 == 19) | (np.arange(n_runs) == n_runs - 1)
     organization = np.arange(n_runs) // N_OF_ORGANIZATION
     names = [f"r{r:03d}" for r in range(n_runs)]
     paths = [folder / ("new" if new[r] else "runs") / f"{name}.run" for r, name in enumerate(names)]

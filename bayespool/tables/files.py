@@ -21,6 +21,7 @@ import numpy.typing as npt
 
 from bayespool import interruption
 from bayespool.errors import InputError, OutputError
+from bayespool.tables.parquet_headers import read_pages
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -336,21 +337,32 @@ def parquet_table(content: bytes, columns: Container[str] | None = None, *, most
         metadata.row_group(i).column(j)
         for i in range(metadata.num_row_groups)
         for j in range(metadata.num_columns)
+        if metadata.row_group(i).column(j).num_values  # else none of its pages is read
     ]
-    n_values = max((chunk.num_values for chunk in chunks), default=0)
-    declared = sum(chunk.total_uncompressed_size for chunk in chunks)
-    if max(metadata.num_rows * _ROW_BYTES, n_values * 8, declared) > most:
-        raise _too_large_table(most)
+    n_values, n_bytes = max((chunk.num_values for chunk in chunks), default=0), 0
     # Texts are read as codes, but not in lists, nor where each may repeat the start of the one before.
-    texts = [chunk for chunk in chunks if chunk.physical_type == "BYTE_ARRAY"]
-    plain = [c for c in texts if "DELTA_BYTE_ARRAY" in c.encodings or "." in c.path_in_schema]
-    coded = {chunk.path_in_schema for chunk in texts} - {chunk.path_in_schema for chunk in plain}
-    longest = max((chunk.total_uncompressed_size for chunk in plain), default=1)
-    n_rows = max(_FEWEST_ROWS, min(_BATCH_ROWS, _BATCH_BYTES // max(longest, 1)))
+    coded, apart, longest = set[str](), set[str](), 1
+    for chunk in chunks:
+        start = chunk.data_page_offset
+        if chunk.has_dictionary_page:
+            start = min(start, chunk.dictionary_page_offset)
+        pages = read_pages(content, start, start + chunk.total_compressed_size)
+        n_bytes += pages.n_bytes
+        is_text, path = chunk.physical_type == "BYTE_ARRAY", chunk.path_in_schema
+        if is_text and not ("." in path or pages.repeat_starts):
+            coded.add(path)
+        elif is_text or chunk.physical_type == "FIXED_LEN_BYTE_ARRAY":
+            apart.add(path)
+            longest = max(longest, pages.n_bytes)
+    if max(metadata.num_rows * _ROW_BYTES, n_values * 8, n_bytes) > most:
+        raise _too_large_table(most)
+    n_rows = max(_FEWEST_ROWS, min(_BATCH_ROWS, _BATCH_BYTES // longest))
     names = [name for name in schema.names if columns is None or name in columns]
     wanted = pa.schema([schema.field(name) for name in names], schema.metadata)
     batches = []
-    with pq.ParquetFile(pa.BufferReader(content), read_dictionary=sorted(coded), pre_buffer=False) as file:
+    with pq.ParquetFile(
+        pa.BufferReader(content), read_dictionary=sorted(coded - apart), pre_buffer=False
+    ) as file:
         for batch in file.iter_batches(n_rows, columns=names, use_threads=False):
             if size + sum(map(_text_bytes, batch.columns)) > most:
                 raise _too_large_table(most)
