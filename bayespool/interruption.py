@@ -15,14 +15,22 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 
-__all__ = ["INTERRUPTED", "NOTHING_WRITTEN", "describe_interruption", "end_at_interrupt", "keeping", "leave"]
+__all__ = [
+    "INTERRUPTED",
+    "NOTHING_WRITTEN",
+    "before_workers",
+    "describe_interruption",
+    "end_at_interrupt",
+    "keeping",
+    "leave",
+]
 
 INTERRUPTED = 130  # as shells have it
 NOTHING_WRITTEN = "nothing was written"
 _SHOW_CURSOR = b"\r\x1b[K\x1b[?25h"  # a progress bar hides it
 
 renaming = threading.Lock()
-"""Held while files are made and get their names: Ctrl-C waits for it."""
+"""Held while files are made and get their names, and by what else Ctrl-C waits for."""
 temporary: set[str] = set()
 """Files to remove at Ctrl-C."""
 written: list[str] = []
@@ -65,8 +73,26 @@ def end_at_interrupt() -> None:
     signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
     signal.signal(signal.SIGINT, lambda *_: None)
     threading.Thread(target=_wait, args=(reading, writing), daemon=True).start()
-    # what the main thread starts inherits it: a worker that is being started prints no traceback
-    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+
+
+def before_workers() -> None:
+    """Make worker processes that the calling thread starts end silently, and what keeps account of them."""
+    if not ends_process:
+        return
+    from multiprocessing import resource_tracker
+
+    from joblib.externals.loky.backend import resource_tracker as of_joblib
+
+    former, (reading, closed) = os.dup(2), os.pipe()
+    os.close(reading)
+    with renaming:  # Ctrl-C waits, so that it has something to speak to
+        os.dup2(closed, 2)  # trackers would name on the terminal what ended workers left
+        of_joblib.ensure_running()
+        resource_tracker.ensure_running()  # unblocks the signal before Python 3.12
+        os.dup2(former, 2)
+    os.close(former)
+    os.close(closed)
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])  # workers inherit it
 
 
 def _wait(reading: int, writing: int) -> None:

@@ -85,6 +85,7 @@ from joblib import Parallel, delayed
 from bayespool import interruption
 interruption.end_at_interrupt()
 interruption.written.append("a")
+interruption.before_workers()
 import numpy as np
 Parallel(n_jobs=2)(delayed(np.sum)(np.zeros(1 << 18)) for _ in range(2))
 {end}

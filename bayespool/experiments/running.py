@@ -50,6 +50,7 @@ from bayespool.errors import (
 from bayespool.evidence import PREDICTORS
 from bayespool.experiments.settings import user_code_versions
 from bayespool.inference import ENGINES
+from bayespool.interruption import before_workers
 from bayespool.models import MODELS
 from bayespool.tables import read_parquet
 from bayespool.tables.files import atomic_write, lock, make_folder, parquet_bytes, remove, unlock
@@ -251,6 +252,7 @@ def completed(
     n_processes = min(effective_n_jobs(n_jobs), len(tasks))
     if n_processes > 1:
         has_cache(_end_with)  # warns here, as workers do not
+        before_workers()
     parallel = Parallel(
         n_jobs=n_processes,
         batch_size=1,
