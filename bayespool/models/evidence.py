@@ -54,6 +54,11 @@ class ModelEvidence(DigestedEvidence):
     n_relevant: IndexArray
 
     @property
+    def n_hidden_by_organization(self) -> IndexArray:
+        """Number of hidden documents of each organization, shape (organization,)."""
+        return _count_by(self.hidden_organization, self.n_hidden, self.organizations)
+
+    @property
     def coords(self) -> dict[str, tuple[str, ...]]:
         """Model coordinates: names of topics, organizations and runs."""
         return {"topic": self.query_ids, "organization": self.organizations, "run": self.run_ids}
@@ -156,6 +161,11 @@ class LinearEvidence(DigestedEvidence):
     center: FloatArray
     unit: FloatArray
     expected: FloatArray
+
+    @property
+    def n_hidden_by_organization(self) -> IndexArray:
+        """Number of hidden documents of each organization, shape (organization,)."""
+        return _count_by(self.organization, self.n_hidden, self.organizations)
 
     @property
     def coords(self) -> dict[str, tuple[str, ...]]:
@@ -296,3 +306,7 @@ def _means(columns: FloatArray) -> FloatArray:
     """Return column means that ignore NaN, 0 for columns of NaN only, shape (column,)."""
     there = ~np.isnan(columns)
     return np.asarray(np.where(there, columns, 0.0).sum(axis=0) / np.maximum(there.sum(axis=0), 1))
+
+
+def _count_by(organization: IndexArray, n_hidden: IndexArray, organizations: Sequence[str]) -> IndexArray:
+    return np.bincount(organization, n_hidden, minlength=len(organizations)).astype(np.int64)

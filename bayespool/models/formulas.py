@@ -11,7 +11,7 @@ from scipy.special import expit, logit
 
 from bayespool.arrays import FloatArray, IndexArray
 from bayespool.compiled import compiled
-from bayespool.models.priors import CORRELATION, FREEDOM, SCALE, Prior, draw_prior, parse_prior
+from bayespool.models.priors import CORRELATION, FEW_DOCUMENTS, FREEDOM, SCALE, Prior, draw_prior, parse_prior
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,9 +26,10 @@ class Effect:
         organization's slopes from the common ones. Effects of the last two do not sum to zero.
     scale : Prior or str
         Of their standard deviation; a string such as ``HalfNormal(0.5)`` becomes a prior.
-    freedom, correlation : Prior or str
+    freedom, correlation, few : Prior or str
         For effects of organizations: priors of the degrees of freedom of the t distribution of a new one's,
-        and of its correlation with that on the threshold of relevance below.
+        of its correlation with that on the threshold of relevance below, and of how much larger its variance
+        is where few documents are unjudged.
     centered : bool
         Whether the sampler sees effects themselves, not standardized ones, where much is judged. The model is
         the same.
@@ -39,9 +40,10 @@ class Effect:
     centered: bool = False
     freedom: Prior = FREEDOM
     correlation: Prior = CORRELATION
+    few: Prior = FEW_DOCUMENTS
 
     def __post_init__(self) -> None:
-        for name in ("scale", "freedom", "correlation"):
+        for name in ("scale", "freedom", "correlation", "few"):
             object.__setattr__(self, name, parse_prior(getattr(self, name)))
 
 

@@ -161,6 +161,11 @@ FREEDOM = Prior("Gamma", (2.0, 0.1))
 
 Juárez & Steel (2010).
 """
+FEW_DOCUMENTS = Prior("Exponential", (1 / 16,))
+"""Prior on how much larger the variance of a new run's effect is, less 1, where hardly anything is unjudged.
+
+No pool tells, since next to none of its organizations has so few documents (research/decisions/diary.md).
+"""
 CORRELATION = Prior("Uniform", (0.0, 1.0))
 """Prior on the correlation between an organization's effects at adjacent relevance thresholds."""
 

@@ -10,6 +10,7 @@ from .distance import (
     new_slope_effect as new_slope_effect,
     new_slopes as new_slopes,
     slope_effect as slope_effect,
+    stretch_with_few as stretch_with_few,
     with_kinds as with_kinds,
 )
 from .estimator import (

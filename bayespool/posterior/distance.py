@@ -10,7 +10,7 @@ from typing import TypeAlias
 import numpy as np
 from scipy.special import chdtri, gammaln, ndtr
 
-from bayespool.arrays import AnyArray, BoolArray, FloatArray, OrderArray
+from bayespool.arrays import AnyArray, BoolArray, FloatArray, IndexArray, OrderArray
 from bayespool.collection import Collection
 from bayespool.collection.copies import run_overlap
 from bayespool.corrections import Background, Interpolated
@@ -244,6 +244,30 @@ def sensitivity(
 def new_organization_sd(sigma: FloatArray, n_organizations: int) -> FloatArray:
     """Return the standard deviation for a new organization's effect about the intercept, shape (draw,)."""
     return np.asarray(sigma * np.sqrt(1 + (1 / n_organizations if n_organizations else 0)))
+
+
+_FEW = 10  # unjudged documents of a run
+
+
+def stretch_with_few(
+    prior: Prior, n_unjudged: IndexArray, n_hidden: IndexArray, n_draws: int, random_seed: int
+) -> FloatArray:
+    """Return factors of new organizations' effects on runs with few unjudged documents, shape (draw, run).
+
+    Variances of effects are as 1 + c exp(−n / 10), with n unjudged documents of a run, or hidden ones of an
+    organization, by which the learned scale is divided; c is drawn from its prior.
+
+    Parameters
+    ----------
+    prior : Prior
+    n_unjudged : ndarray of int, shape (run,)
+    n_hidden : ndarray of int, shape (organization,)
+        Of the evidence, in which organizations count by their documents.
+    n_draws, random_seed : int
+    """
+    c = draw_prior(prior, (n_draws, 1), np.random.default_rng(key_of(random_seed, "few documents")))
+    usual = np.average(1 + c * np.exp(-n_hidden / _FEW), axis=1, weights=n_hidden)
+    return np.sqrt(np.maximum(1, (1 + c * np.exp(-n_unjudged / _FEW)) / usual[:, None]))
 
 
 def new_organization_effect(

@@ -75,9 +75,9 @@ class PosteriorEstimator:
         ``"combined"``, or a model out of `bayespool.models.MODELS`: ``"background"``, ``"interpolated"``,
         ``"smoothed"``, ``"ratio"``, ``"anti_precision"``, ``"evidence"``, ``"rankings"``, or a registered
         one. ``"combined"`` mixes ``ratio`` and ``rankings`` with weights by their log predictive density on
-        held-out organizations, and the same fitted to held-out kinds of organizations, with weights halfway
-        to equal ones, in the share of draws in which a run is of a new kind (`distance_from_pool`); without
-        hidden documents to learn from it is ``odds_ratio``.
+        held-out organizations, and the same fitted to held-out kinds of organizations in the share of draws
+        in which a run is of a new kind (`distance_from_pool`); without hidden documents to learn from it is
+        ``odds_ratio``.
     engine : str
         Out of `bayespool.inference.ENGINES`: ``"laplace"`` takes about a second, ``"nuts"`` is the reference,
         and takes over with a warning where a check of the other fails; or a registered one.

@@ -25,6 +25,7 @@ from bayespool.posterior.distance import (
     below_pool,
     learn_new_organizations,
     new_organization_sd,
+    stretch_with_few,
 )
 from bayespool.posterior.mixtures import (
     FittedModel,
@@ -59,6 +60,10 @@ def build_fitted_model(
     names = [problem.collection.organizations[o] for o in problem.organization]
     n_organizations = len(prepared.evidence.organizations)
     effect = new.effects(new_organization_sd(draws["sigma_organization"], n_organizations), names)
+    if problem.has_pool_evidence:
+        few = prepared.spec.effects["organization"].few
+        n_hidden = prepared.evidence.n_hidden_by_organization
+        effect *= stretch_with_few(few, problem.n_unjudged, n_hidden, len(effect), new.random_seed)
     known = of_run >= 0
     effect[:, known] = draws["organization_effect"][:, of_run[known]]
     log_odds: LogOddsFunction = partial(prepared.log_odds, draws)
@@ -321,7 +326,7 @@ def _fit_mixture(
     random_seed: int,
     shift: FloatArray | float,
 ) -> tuple[Mixture, list[float], HeldOut]:
-    """Fit models and mix them, with weights shrunk from ``near`` towards equal ones if given.
+    """Fit models and mix them, with the weights ``near`` if given.
 
     ``seeds`` are one for the mixture and one for each model; ``lower`` is the mixture one threshold below.
     """
@@ -332,7 +337,7 @@ def _fit_mixture(
     if near is None:
         weights, coverage = _decide(problem, prepared, fits, keys)
     else:  # kinds are too few to choose a model by
-        weights, coverage = [(share + 1 / len(prepared)) / 2 for share in near], HeldOut()
+        weights, coverage = list(near), HeldOut()
     of_models = {} if lower is None else {part.model: part.new for part in lower.components}
     components = []
     for (model, part), key in zip(prepared.items(), keys, strict=True):

@@ -2,8 +2,8 @@
 
 `decide_weights` decides a model's weight: how well the model predicts each organization of the pool from the
 others (`held_out_totals`, `stacking_weights`). The prior of the weights is `MODEL_PRIOR_ORGANIZATIONS`.
-Weights for runs of a new kind are halfway from these to equal ones (`fit_prepared` in `fitting`). Checks of
-models (`experiments.predictions`) use `stacking_weights`, too.
+Runs of a new kind have the same weights. Checks of models (`experiments.predictions`) use `stacking_weights`,
+too.
 """
 
 from __future__ import annotations

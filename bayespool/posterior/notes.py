@@ -28,6 +28,7 @@ from bayespool.tables.formatting import counted
 _MIN_LABELED_SHARE = 0.1  # of the unjudged documents in reach
 _REPEATED_SHARE = 0.98  # labels that are the relevance itself, which no other judge reaches
 _MIN_REPEATED = 20
+_TOP_OF_SPLIT = 10  # ranks, of topics with much and with little judged
 
 
 def judge_problems(
@@ -128,11 +129,15 @@ def run_notes(
 ) -> tuple[str, ...]:
     """Return notes for each run with unjudged documents, on its draws, distance and judges."""
     of_runs = zip(
-        is_open, _distance_notes(completion, measure), judge_notes(completion, measure), strict=True
+        is_open,
+        _distance_notes(completion, measure),
+        _split_notes(completion, measure),
+        judge_notes(completion, measure),
+        strict=True,
     )
     return tuple(
-        NOTE_BREAK.join(text for text in (*draws, distance, judges) if text) if open_ else ""
-        for open_, distance, judges in of_runs
+        NOTE_BREAK.join(text for text in (*draws, *others) if text) if open_ else ""
+        for open_, *others in of_runs
     )
 
 
@@ -153,6 +158,27 @@ def _distance_notes(completion: Completion, measure: Measure) -> list[str]:
         notes[r] = (
             f"unlike the pool (distance {distance.distance[r]:.1f}; {pool:.3f} if what is unjudged is "
             f"relevant as often as what single organizations add to the pool{of_run})"
+        )
+    return notes
+
+
+def _split_notes(completion: Completion, measure: Measure) -> list[str]:
+    """Return a note for each run of whose topics some are hardly judged and most others well, else ''."""
+    unknowns = completion.unknowns
+    n_topics, notes = len(unknowns.collection.query_ids), [""] * len(unknowns.run_ids)
+    if completion.distance is None or measure.cutoff < _TOP_OF_SPLIT:
+        return notes
+    topic = np.repeat(np.arange(n_topics), np.diff(unknowns.place_start))
+    shallow = unknowns.place_rank < _TOP_OF_SPLIT
+    share = np.zeros((len(notes), n_topics))
+    np.add.at(share, (unknowns.place_run[shallow], topic[shallow]), 1 / _TOP_OF_SPLIT)
+    bare, known = share > 0.85, share < 0.5
+    between = n_topics - bare.sum(axis=1) - known.sum(axis=1)
+    is_split = (bare.sum(axis=1) >= np.maximum(3, 2 * between)) & (known.mean(axis=1) >= 0.25)
+    for r in np.flatnonzero(is_split & (bare.mean(axis=1) >= 0.1)):
+        notes[r] = (
+            f"hardly anything of its top {_TOP_OF_SPLIT} is judged on {bare[r].sum()} of {n_topics} topics, "
+            f"and most on {known[r].sum()}: if it failed on the former, its score is lower than the posterior"
         )
     return notes
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.arrays import FloatArray, IntArray, OrderArray
+from bayespool.arrays import FloatArray, IndexArray, IntArray, OrderArray
 from bayespool.collection import Collection
 from bayespool.collection.packing import joined_pool, pool_part, set_pool_part
 from bayespool.errors import PREPARE_ANEW, InputError
@@ -237,6 +237,14 @@ class ScoringProblem:
             estimand=self.estimand,
             **self.threshold.levels,
         )
+
+    @cached_property
+    def n_unjudged(self) -> IndexArray:
+        """Number of unjudged documents of each run to the depth of pool and evidence, shape (run,)."""
+        collection, depth = self.collection, min(self.document_depth, self.collection.pool_depth)
+        document = collection.document[collection.run_index(self.run_ids), :, :depth]
+        is_unjudged = np.append(collection.may_be_relevant, False)  # −1, no document, is the last
+        return np.asarray(is_unjudged[document].sum(axis=(1, 2)))
 
     @cached_property
     def unknowns(self) -> Unknowns:

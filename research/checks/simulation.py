@@ -47,6 +47,7 @@ from bayespool.posterior import (
     new_organization_effect,
     new_slope_effect,
     new_slopes,
+    stretch_with_few,
     with_kinds,
 )
 from research.checks.uniformity import ecdf_band, randomized_rank, uniformity_p_value
@@ -272,15 +273,20 @@ def block_log_odds(structure: Structure, block: Any, draws: Mapping[str, np.ndar
 
 
 def simulate_counts(
-    prepared: PreparedModel, evidence: Evidence, seen: np.ndarray, rng: np.random.Generator
+    prepared: PreparedModel,
+    evidence: Evidence,
+    seen: np.ndarray,
+    rng: np.random.Generator,
+    stretch: float = 1.0,
 ) -> tuple[dict[str, np.ndarray], Evidence]:
     """Draw parameters from the priors, with effects of the seen organizations alone, and relevant documents.
 
-    The last organization is new: its effects are the population's.
+    The last organization is new: its effects are the population's, the one on all topics ``stretch`` times
+    as large.
     """
     truth = draw_priors(prepared.structure(evidence.select_organizations(seen)), 1, rng)
     # the intercept is a mean over the seen organizations, itself off the population's
-    new_effect = rng.normal(scale=truth["sigma_organization"] * np.sqrt(1 + 1 / seen.sum()))
+    new_effect = rng.normal(scale=stretch * truth["sigma_organization"] * np.sqrt(1 + 1 / seen.sum()))
     new = {"organization_effect": new_effect[None]}
     if "sigma_interaction" in truth:
         n_topics = len(evidence.query_ids)
@@ -315,7 +321,11 @@ def _with_run(
     }
     joined = {name: np.concatenate([getattr(evidence, name), rows]) for name, rows in more.items()}
     whole = dataclasses.replace(evidence, organizations=(*evidence.organizations, "new"), **joined)
-    _, simulated = simulate_counts(prepared, whole, np.arange(n_seen + 1) < n_seen, rng)
+    few, seed = prepared.spec.effects["organization"].few, int(rng.integers(2**32))
+    stretch = float(
+        stretch_with_few(few, problem.n_unjudged, evidence.n_hidden_by_organization, 1, seed)[0, 0]
+    )
+    _, simulated = simulate_counts(prepared, whole, np.arange(n_seen + 1) < n_seen, rng, stretch)
     counts, own = np.split(simulated.n_hidden_relevant, [len(evidence.run)])
     evidence = dataclasses.replace(evidence, n_hidden_relevant=counts)
     return dataclasses.replace(prepared, evidence=evidence), float(own.sum())

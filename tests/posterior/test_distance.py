@@ -16,7 +16,7 @@ from bayespool.evidence import favored_organizations
 from bayespool.evidence.held_out import held_out_documents
 from bayespool.experiments import SimulationSettings, load_example, simulate, simulate_example, simulate_judge
 from bayespool.measures import Estimates, parse_measure
-from bayespool.models import Effect
+from bayespool.models import MODELS, Effect, parse_prior
 from bayespool.pooling import StrategyPool
 from bayespool.posterior import PosteriorEstimator, distance_from_pool, find_kinds, new_organization_effect
 from bayespool.posterior.distance import (
@@ -26,6 +26,7 @@ from bayespool.posterior.distance import (
     _tail_log_ratio,
     learn_new_organizations,
     sensitivity,
+    stretch_with_few,
     with_kinds,
 )
 from bayespool.posterior.drawing import add_slopes
@@ -141,6 +142,35 @@ def test_effects_have_their_tails_and_their_scale() -> None:
         assert abs(np.corrcoef(effects[:, 0], effects[:, 1])[0, 1]) < 0.05
         alone = threshold(freedom).effects(scale, ["south"])
         assert np.array_equal(alone[:, 0], effects[:, 1])
+
+
+def test_effects_are_larger_where_few_documents_are_unjudged() -> None:
+    """Variances are as 1 + c exp(-n / 10), with c = 3 here; runs of one organization share all else."""
+    prior, n = parse_prior("Uniform(3, 3)"), np.array([0, 10, 20, 1000])
+    factors = stretch_with_few(prior, n, np.array([1000, 1000]), 2, random_seed=1)
+    assert factors[1] == pytest.approx([2.0, (1 + 3 / np.e) ** 0.5, (1 + 3 / np.e**2) ** 0.5, 1.0])
+    # organizations of 10 and 30 documents, which count by them; nothing is narrower than they are
+    usual = 0.25 * (1 + 3 / np.e) + 0.75 * (1 + 3 / np.e**3)
+    factors = stretch_with_few(prior, n, np.array([10, 30]), 2, random_seed=1)
+    expected = [(4 / usual) ** 0.5, ((1 + 3 / np.e) / usual) ** 0.5, ((1 + 3 / np.e**2) / usual) ** 0.5, 1.0]
+    assert factors[1] == pytest.approx(np.maximum(1, expected))
+    example, few = load_example(), MODELS["ratio"].effects["organization"].few
+    one = example.organizations.index("new-a")
+    organization = np.where(example.pooled, example.organization, one).astype(np.int32)
+    shared = replace(example, organization=organization)
+    completion = PosteriorEstimator(model="ratio", draws=50).complete(shared, ["new-a", "new-b"])
+    (posterior,) = completion.posteriors
+    effect = posterior.components[0].effect
+    hidden = posterior.components[0].fit.source.evidence.n_hidden_by_organization
+    unjudged, seed = unjudged_in_pool_depth(shared), completion.random_seed
+    factor = stretch_with_few(few, unjudged, hidden, len(effect), seed)
+    assert factor.max() > 1.01
+    assert effect[:, 0] / factor[:, 0] == pytest.approx(effect[:, 1] / factor[:, 1])
+
+
+def unjudged_in_pool_depth(collection: Collection) -> np.ndarray:
+    top = collection.document[collection.run_index(["new-a", "new-b"]), :, : collection.pool_depth]
+    return np.array([np.sum(~collection.judged[run[run >= 0]]) for run in top])
 
 
 def test_effects_are_alike_from_rung_to_rung() -> None:

@@ -308,3 +308,23 @@ def test_a_mask_of_all_that_may_be_judged_changes_nothing() -> None:
     assert known.judged_at_most(collection.judged) is known
     assert collection.judged_at_most(np.ones_like(collection.judged)) is collection
     assert not known.may_be_relevant[~collection.judged].any()
+
+
+def test_a_run_that_may_have_failed_on_some_topics_has_a_note() -> None:
+    """On ten of twenty topics it has the documents that pooled runs rank last, of which few are judged."""
+    example = load_example()
+    document = example.document.copy()
+    (run,) = example.run_index(["new-b"])
+    unjudged = example.relevance < 0
+    for t in range(10):
+        last = np.flatnonzero(unjudged & (example.pair_topic == t))[-document.shape[2] :]
+        document[run, t] = -1
+        document[run, t, : len(last)] = last
+    failed = replace(example, document=document)
+    (estimates,) = estimate(quick("combined"), failed, TARGETS, "P@10")
+    n_well = int(((example.relevance[document[run, 10:, :10]] >= 0).sum(axis=1) > 5).sum())
+    assert "fail" not in estimates.notes[TARGETS.index("new-a")]
+    assert (
+        f"hardly anything of its top 10 is judged on 10 of 20 topics, and most on {n_well}: if it failed on "
+        "the former, its score is lower than the posterior"
+    ) in estimates.notes[TARGETS.index("new-b")]
