@@ -32,6 +32,7 @@ from bayespool.experiments.design import (
 )
 from bayespool.experiments.graded_runs import result_fields, run_table, total_seconds
 from bayespool.experiments.leave_out_results import LeaveOutResult, LeaveOutSeveralResult
+from bayespool.experiments.running import unlike_ours
 from bayespool.experiments.settings import LeaveOutSettings
 from bayespool.measures import Measure, Normalized, Values
 from bayespool.names import PairTest, Runs, Unseen
@@ -315,12 +316,15 @@ def leave_out_resolved(
     keys = zip(rows["measure"], rows["estimator"], rows["run_id"], rows.pop("topic_scores"), strict=True)
     for measure, label, run, text in keys:
         packed[measure][label][run] = text
-    true_scores = {
-        (measure, run): run_scores
-        for result in results
-        for measure, scores in result.rest["true_scores"].items()
-        for run, run_scores in zip(result.part.run_ids, np.array(scores), strict=True)
-    }
+    try:
+        true_scores = {
+            (measure, run): run_scores
+            for result in results
+            for measure, scores in result.rest["true_scores"].items()
+            for run, run_scores in zip(result.part.run_ids, np.array(scores), strict=True)
+        }
+    except ValueError:  # of stored work, not as many as runs
+        raise unlike_ours(Path(execution["folder"]) / design.subfolder(settings)) from None
     pools: dict[str, dict[str, tuple[str, ...]]] = {measure: {} for measure in in_pool}
     for part in folds:
         for measure in map(str, part.measures):

@@ -502,11 +502,15 @@ class Task:
         in_order = [results[part] for part in parts]
         is_stored = folder is not None and self.has_like_parts
         if is_stored and any(not _is_like(result, in_order[0]) for result in in_order):
-            hint = "remove it, and the same command works everything out again"
-            place = Path(str(folder)) / self.subfolder(settings)
-            raise InputError("finished work is not as bayespool writes it", path=place, hint=hint)
+            raise unlike_ours(Path(str(folder)) / self.subfolder(settings))
         self.warn(in_order)
         return in_order
+
+
+def unlike_ours(folder: str | Path) -> InputError:
+    """Return the error for finished work that only somebody else can have written."""
+    hint = "remove it, and the same command works everything out again"
+    return InputError("finished work is not as bayespool writes it", path=folder, hint=hint)
 
 
 def _is_like(result: PartResult, other: PartResult) -> bool:

@@ -452,7 +452,7 @@ def test_nothing_there_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
         pass
 
 
-@pytest.mark.parametrize("of", ["column", "seconds", "time"])
+@pytest.mark.parametrize("of", ["column", "seconds", "time", "scores"])
 def test_finished_work_of_another_form_with_the_right_digest_is_refused(of: str, tmp_path: Path) -> None:
     left_out(estimators="as-judged", folder=tmp_path)
     path = min((tmp_path / "folds").iterdir())
@@ -464,6 +464,8 @@ def test_finished_work_of_another_form_with_the_right_digest_is_refused(of: str,
         del rows["value"]
     elif of == "seconds":
         del metadata["rest"]["seconds"]
+    elif of == "scores":
+        next(iter(metadata["rest"]["true_scores"].values())).pop()
     else:
         metadata["rest"]["seconds"] = dict.fromkeys(metadata["rest"]["seconds"], "long")
     path.write_bytes(parquet_bytes(rows, metadata | {"digest": module._digest(metadata, rows)}))
