@@ -4,10 +4,10 @@
     python benchmarks/digest.py compare before.json after.json [--renames renames.csv]
 
 `freeze` runs the commands of `digest_calls.txt` on the embedded example, on Medical 2011 and on DL 2021, as
-``python -m bayespool`` does, and writes a line for each column of each table, each array of a container, and
-each text: a digest of the values, the sum of numbers, and the texts themselves where there are few of them.
-The numbers of what is printed are kept apart from its words: *numbers* beside *lines*, in which # stands for
-each number.
+``python -m bayespool`` does but for the end of the process, and writes a line for each column of each table,
+each array of a container, and each text: a digest of the values, the sum of numbers, and the texts
+themselves where there are few of them. The numbers of what is printed are kept apart from its words:
+*numbers* beside *lines*, in which # stands for each number.
 
 `compare` prints what is missing, new or different, and ends with status 1 if anything is. The renames (kind,
 old, new) apply to the first file: a *column* is a whole name of a column, a table or a key, a *word* stands
@@ -30,7 +30,6 @@ import json
 import math
 import os
 import re
-import runpy
 import shlex
 import sys
 import tempfile
@@ -41,6 +40,8 @@ from pathlib import Path
 from typing import Any
 
 from at_hand import collections_folder
+
+from bayespool.cli import main as run_command_line
 
 HERE = Path(__file__).parent
 KINDS = ("column", "word", "option", "file", "call")
@@ -156,7 +157,7 @@ def run(arguments: Sequence[str]) -> tuple[int, str, str]:
     sys.argv = ["bayespool", *arguments]
     try:
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-            runpy.run_module("bayespool", run_name="__main__")
+            run_command_line()
     except SystemExit as ended:
         status = ended.code if isinstance(ended.code, int) else int(ended.code is not None)
     finally:
