@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from bayespool import interruption
 from bayespool.errors import InputError, OutputError
-from bayespool.tables.parquet_headers import read_pages
+from bayespool.tables.parquet_headers import read_chunks, read_pages
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -333,26 +333,24 @@ def parquet_table(content: bytes, columns: Container[str] | None = None, *, most
     size = 0
     with pq.ParquetFile(pa.BufferReader(content)) as file:
         metadata, schema = file.metadata, file.schema_arrow
+    leaves = [metadata.schema.column(j) for j in range(metadata.num_columns)]
     chunks = [
-        metadata.row_group(i).column(j)
-        for i in range(metadata.num_row_groups)
-        for j in range(metadata.num_columns)
-        if metadata.row_group(i).column(j).num_values  # else none of its pages is read
+        (leaf, chunk)
+        for group in read_chunks(content)
+        for leaf, chunk in zip(leaves, group, strict=True)
+        if chunk.n_values  # else none of its pages is read
     ]
-    n_values, n_bytes = max((chunk.num_values for chunk in chunks), default=0), 0
+    n_values, n_bytes = max((chunk.n_values for _, chunk in chunks), default=0), 0
     # Texts are read as codes, but not in lists, nor where each may repeat the start of the one before.
     coded, apart, longest = set[str](), set[str](), 1
-    for chunk in chunks:
-        start = chunk.data_page_offset
-        if chunk.has_dictionary_page:
-            start = min(start, chunk.dictionary_page_offset)
-        pages = read_pages(content, start, start + chunk.total_compressed_size)
+    for leaf, chunk in chunks:
+        pages = read_pages(content, chunk.start, chunk.stop)
         n_bytes += pages.n_bytes
-        is_text, path = chunk.physical_type == "BYTE_ARRAY", chunk.path_in_schema
-        if is_text and not ("." in path or pages.repeat_starts):
-            coded.add(path)
-        elif is_text or chunk.physical_type == "FIXED_LEN_BYTE_ARRAY":
-            apart.add(path)
+        is_text = leaf.physical_type == "BYTE_ARRAY"
+        if is_text and not ("." in leaf.path or pages.repeat_starts):
+            coded.add(leaf.path)
+        elif is_text or leaf.physical_type == "FIXED_LEN_BYTE_ARRAY":
+            apart.add(leaf.path)
             longest = max(longest, pages.n_bytes)
     if max(metadata.num_rows * _ROW_BYTES, n_values * 8, n_bytes) > most:
         raise _too_large_table(most)
