@@ -67,6 +67,7 @@ class StoredScores(ReadableScores, StoredResult, reads="score"):
     def __post_init__(self) -> None:
         if not _are_scores(self):
             raise ValueError("the first table has no scores")
+        readable(self.table(), self.metadata)  # the same exceptions as elsewhere in a result that is none
 
     def __repr__(self) -> str:
         runs = f"{counted(len(self.run_ids), 'run')} ({some_of(self.run_ids, 3)})"

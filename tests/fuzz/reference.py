@@ -481,7 +481,7 @@ def organizations(data: bytes) -> dict[str, str]:
     """Organization of each run, of CSV or XML."""
     data = plain(data)
     is_xml = data.lstrip(b" \t\r\n\v\f").startswith(b"<")
-    return _agreed(_of_xml(data) if is_xml else _of_csv(data, ["organization"]))
+    return _agreed(_of_xml(data) if is_xml else _of_csv(data, ["organization", "type", "run_type"]))
 
 
 def run_types(data: bytes) -> dict[str, str]:

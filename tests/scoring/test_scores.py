@@ -203,6 +203,14 @@ def test_files_that_hold_no_scores(tmp_path: Path) -> None:
     (tmp_path / "scores.json").write_text(json.dumps(changed))
     with pytest.raises(InputError, match="holds no result"):
         read_result(tmp_path / "scores.json")
+    everything().save(tmp_path / "scores.json")
+    whole = json.loads((tmp_path / "scores.json").read_text())
+    for name in ("pool", "missing_topics", "query_ids", "ideals"):
+        for odd in (1e308, ["a"], [None]) if name != "query_ids" else (1e308, None):
+            changed = {**whole, "metadata": {**whole["metadata"], name: odd}}
+            (tmp_path / "scores.json").write_text(json.dumps(changed))
+            with pytest.raises(InputError, match="holds no"):
+                read_scores(tmp_path / "scores.json")
     estimates = everything()["posterior-known", "P@5"]
     estimates.to_netcdf(tmp_path / "scores.nc")
     with pytest.raises(InputError, match="holds no scores"):
