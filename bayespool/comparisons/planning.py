@@ -31,7 +31,7 @@ from bayespool.posterior.estimator import parse_posterior
 from bayespool.posterior.unknowns import find_unknowns
 from bayespool.report.result import Result
 from bayespool.scoring.estimators import parse_estimator
-from bayespool.scoring.score_tables import ideal_sentence, missing_topics
+from bayespool.scoring.score_tables import conditions, far_runs, ideal_sentence, missing_topics
 from bayespool.scoring.scoring import resolve_targets, score_targets
 from bayespool.tables.formatting import counted, level, number
 from bayespool.tables.markup import one_line
@@ -207,8 +207,14 @@ class ComparisonPlan(Result):
         return one_line("ComparisonPlan", f"{self.measure}, {unjudged}")
 
     def notes(self) -> tuple[str, ...]:
-        """Return notes on the pool, on the runs taken and on topics that runs lack."""
-        return (*self.metadata.get("pool_notes", ()), *filter(None, [missing_topics(self.metadata)]))
+        """Return notes on the pool and on the runs taken."""
+        return tuple(self.metadata.get("pool_notes", ()))
+
+    @property
+    def _condition(self) -> str:
+        """Conditions of the posterior, as in the other commands; mostly empty."""
+        far = self.metadata.get("far_runs", ())
+        return conditions(self.metadata, [self.measure], far) if self.n_unjudged else ""
 
     def scenarios(self) -> pd.DataFrame:
         """Return the smallest detectable difference for each scenario.
@@ -247,6 +253,7 @@ class ComparisonPlan(Result):
         if self.difference is not None:
             title += f", and topics needed for a difference of {self.difference:g}"
             columns.append("topics_needed")
+        title = "; ".join(filter(None, [title, missing_topics(self.metadata), self._condition]))
         note = ideal_sentence(self.metadata.get("ideals", {}))
         view = View(title=title, names=("scenario",), columns=tuple(columns), note=note)
         return (
@@ -258,8 +265,9 @@ class ComparisonPlan(Result):
         rows = self.scenarios().to_dict("records")
         base = rows[0]
         smallest, on = number(base["smallest"], 3), counted(base["n_topics"], "topic")
+        on += f" ({missing})" if (missing := missing_topics(self.metadata)) else ""
         text = f"On {on} a difference of {smallest} is detected in {level(self.power)} of cases "
-        text += f"(t interval at {self.level:g})."
+        text += f"({'; '.join(filter(None, [f't interval at {self.level:g}', self._condition]))})."
         others = [row for row in rows[1:] if not row["labels"] or len(self.variances) == 1]
         if others:
             changes = (f"{number(row['smallest'], 3)} with {row['scenario']}" for row in others)
@@ -441,6 +449,7 @@ def plan_comparison(
         variances[labels] = PairVariances.from_draws(estimates.draws)
     n_unjudged = len(find_unknowns(targets.collection, targets.run_ids, measure.cutoff, estimand))
     metadata = {**scores.metadata, "pool_notes": [*scores.metadata["pool_notes"], *taken]}
+    metadata["far_runs"] = sorted(far_runs(scores.to_frame()))
     return plan(variances=variances, n_unjudged=n_unjudged, metadata=metadata)
 
 

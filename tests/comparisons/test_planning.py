@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -168,6 +169,17 @@ def test_what_cannot_be_planned_is_refused() -> None:
             plan_comparison(**STATED, **{name: value})
 
 
-def test_topics_that_a_run_lacks_are_noted() -> None:
+def test_heading_and_sentence_say_what_the_plan_rests_on() -> None:
+    lacking = "2 of 8 topics missing from new-b, counted as 0"
     plan = plan_comparison(small_with_failed_queries(), ["new-a", "new-b"], "P@10", **FEW)
-    assert "2 of 8 topics missing from new-b, counted as 0" in plan.notes()
+    assert plan.tables()[0].views[0].title.endswith(f"at 0.05; {lacking}")
+    assert plan.sentences()[0].startswith(f"On 8 topics ({lacking}) a difference of ")
+    alone = small().with_pool(np.zeros(len(small().run_ids), dtype=bool), 0)
+    with warnings.catch_warnings(action="ignore"):
+        plan = plan_comparison(alone, ["new-a", "new-b"], "P@10", **FEW)
+    condition = "no pool, posteriors on priors alone"
+    assert plan.tables()[0].views[0].title.endswith(f"at 0.05; {condition}")
+    assert f"(t interval at 0.05; {condition})" in plan.sentences()[0]
+    far = replace(plan, metadata={"far_runs": ["new-a"]})
+    assert "(t interval at 0.05; new-a unlike the pool)" in far.sentences()[0]
+    assert "pool" not in replace(far, n_unjudged=0).sentences()[0], "nothing rests on the posterior"
