@@ -104,9 +104,10 @@ def _wait(reading: int, writing: int) -> None:
                 os.unlink(path)
         with contextlib.suppress(OSError, ValueError):
             line = f"{describe_interruption()}\n".encode(sys.stderr.encoding, "backslashreplace")
-            select.select([], [2], [], 0.5)  # a pipe that nobody reads may be full
-            os.write(2, _SHOW_CURSOR + line if os.isatty(2) else line)
-            os.dup2(writing, 2)  # where nobody hears what the main thread says of its workers' end
+            ours = os.dup(2)
+            os.dup2(writing, 2)  # where nobody hears what the main thread says, of its workers' end or else
+            select.select([], [ours], [], 0.5)  # a pipe that nobody reads may be full
+            os.write(ours, _SHOW_CURSOR + line if os.isatty(ours) else line)
         ending = threading.Thread(target=_end_workers, daemon=True)
         ending.start()
         ending.join(1)

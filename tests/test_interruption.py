@@ -64,6 +64,22 @@ def test_says_what_is_kept_and_escapes_it(tmp_path: Path) -> None:
         assert (done.returncode, done.stderr) == (130, f"interrupted; {said}\n")
 
 
+SLOWLY = """
+import time
+write = os.write
+def slowly(descriptor, text):
+    write(descriptor, text)
+    time.sleep(0.3)
+os.write = slowly
+"""
+
+
+def test_nothing_follows_its_sentence(tmp_path: Path) -> None:
+    dots = "[(write(2, b'.'), time.sleep(0.001)) for _ in range(60_000)]"
+    done = ended(BUSY.format(work=dots, before=SLOWLY), tmp_path / "out")
+    assert (done.returncode, done.stderr.lstrip(".")) == (130, "interrupted; nothing was written\n")
+
+
 def test_exception_has_the_sentence_of_the_work_that_it_ended() -> None:
     with pytest.raises(KeyboardInterrupt) as caught, interruption.keeping(lambda: "2 parts are stored"):
         raise KeyboardInterrupt
