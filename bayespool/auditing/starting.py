@@ -289,7 +289,7 @@ def _verify(audit: Audit, document: Mapping[str, Any], path: Path) -> None:
         for name, value in row.items():
             if not _is_close(value, of_file[name]):
                 raise InputError(
-                    f"{where}{name} is {_brief(of_file[name])}, and by seed and judgments {_brief(value)}",
+                    f"{where}{name} is {_brief(of_file[name])}, and by the rest of the file {_brief(value)}",
                     path=path,
                     hint=_CHANGED,
                 )
@@ -298,7 +298,7 @@ def _verify(audit: Audit, document: Mapping[str, Any], path: Path) -> None:
 
 
 def _brief(value: Any) -> str:
-    return f"{value:.6g}" if isinstance(value, float) else textwrap.shorten(str(value), 200)
+    return textwrap.shorten(repr(value) if isinstance(value, float) else str(value), 200)
 
 
 def _is_close(ours: Any, theirs: Any) -> bool:

@@ -72,6 +72,11 @@ def _refuse_input(output: Named, kind: str, files: Sequence[Named], folders: Seq
             )
         if kind == "folder" and _are_one(output.path, given.path.parent):
             raise InputError(f"{output} holds an input, {given}", hint="name a folder for the results alone")
+    for folder in folders if kind == "folder" else ():
+        if folder.path.is_dir() and Path(os.path.realpath(output.path)).is_relative_to(
+            os.path.realpath(folder.path)
+        ):
+            raise InputError(f"{output} is within the inputs of {folder}", hint="name a folder elsewhere")
     for folder in folders if kind == "file" else ():
         pattern = folder.path.name if not folder.path.exists() else "*"
         within = folder.path if pattern == "*" else folder.path.parent

@@ -274,10 +274,15 @@ def read_text(path: Path, *, max_size: int = MAX_FILE_SIZE) -> bytes:
     return to_utf8(read_bytes(path, max_size=max_size))
 
 
+_LONG_KEY = re.compile(r"""(?:[\w"'-]+[ \t]*\.[ \t]*){100}""")
+
+
 def read_toml(path: Path) -> tuple[dict[str, Any], Callable[[str], int | None]]:
     """Return the content of a TOML file, and a function that finds the line number for a top-level key."""
     text = read_text(path).decode()
     try:
+        if _LONG_KEY.search(text):  # of which tomllib keeps each beginning
+            raise ValueError("a key has more than a hundred parts")
         content = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         place = re.search(r"at line (\d+)", str(error))

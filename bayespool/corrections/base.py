@@ -328,6 +328,16 @@ def undrawn_strata(collection: Collection, sample: Sample) -> BoolArray:
     return np.asarray((stratum_shares(sample.stratum, drawn, topic) == 0) & ~collection.judged)
 
 
+def lone_strata(collection: Collection, sample: Sample) -> BoolArray:
+    """Return whether a single drawn document stands for an unjudged one's stratum, shape (pair,)."""
+    if sample.stratum is None or not sample.is_published:
+        return np.zeros(len(collection.relevance), dtype=bool)
+    stratum, inside = sample.stratum, sample.stratum >= 0
+    key = collection.pair_topic * sample.by_topic * (int(stratum.max(initial=0)) + 1) + stratum
+    n_drawn = np.bincount(key[inside & sample.chosen & collection.judged], minlength=int(key.max()) + 1)
+    return np.asarray(inside & ~collection.judged & (n_drawn[key] == 1))
+
+
 def undrawn_topics(collection: Collection, sample: Sample) -> BoolArray:
     """Return whether nothing was drawn on a topic that has unjudged candidates, shape (topic,)."""
     if sample.stratum is None or not sample.is_published:
@@ -340,12 +350,19 @@ def undrawn_topics(collection: Collection, sample: Sample) -> BoolArray:
 
 
 def sampling_notes(collection: Collection, sample: Sample, bounds: Bounds) -> tuple[str, ...]:
-    """Return a note for each run on documents that could not be sampled and judgments outside the sample."""
+    """Return a note for each run on documents that could not be sampled, on single documents that stand for
+    a stratum, and on judgments outside the sample.
+    """
     outside = np.append(~sample.candidates & ~collection.judged, False)
+    alone = np.append(lone_strata(collection, sample), False)
     top = collection.document[collection.run_index(bounds.run_ids), :, : bounds.measure.cutoff]
     misfit = str(strategy_misfit(collection) or "")
     return run_notes(
         (outside[top].sum(axis=(1, 2)), "documents that could not be sampled count as not relevant: {}"),
+        (
+            alone[top].any(axis=2).sum(axis=1),
+            "topics on which a single judged document stands for a stratum of the run's: {}",
+        ),
         ([misfit] * len(top), "{}"),
     )
 

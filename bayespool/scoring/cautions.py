@@ -85,6 +85,6 @@ def judged_run_notes(collection: Collection, bounds: Sequence[Bounds]) -> list[s
         return []
     depth = max(one.measure.cutoff for one in bounds)
     return [
-        f"{some_of(runs)}: all of the top {depth} is judged: if of the campaign, give it with the pool, and "
-        "--unpool (unpool=) scores it as new"
+        f"{some_of(runs)}: all of the top {depth} is judged: if of the campaign, give it with the pool and "
+        "its organization, and --unpool (unpool=) scores it as new"
     ]

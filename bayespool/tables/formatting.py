@@ -6,10 +6,11 @@ import re
 from collections.abc import Iterable
 
 # Controls (C0 but for the line feed, DEL, C1), surrogates, other ends of lines, bidirectional controls, and
-# what has no width: joiners, fillers, annotations and tags.
+# what cannot be seen: joiners, fillers, soft hyphens, blanks, variation selectors, annotations and tags.
 _UNSAFE = re.compile(
     "[\x00-\x09\x0b-\x1f\x7f-\x9f\ud800-\udfff\u2028\u2029\u202a-\u202e\u2066-\u2069\u200b-\u200f\u2060-\u2065\u061c"
-    "\u206a-\u206f\u180e\ufeff\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0\ufff9-\ufffb\U000e0000-\U000e007f]"
+    "\u206a-\u206f\u180e\ufeff\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0\ufff9-\ufffb\U000e0000-\U000e007f"
+    "\xad\u2800\ufe00-\ufe0f\U000e0100-\U000e01ef]"
 )
 
 
@@ -18,8 +19,8 @@ def printable(text: str, *, one_line: bool = False) -> str:
 
     Examples
     --------
-    >>> printable("a\u200bb\u202ec\U000e0041")
-    'a\\u200bb\\u202ec\\U000e0041'
+    >>> printable("a\u200bb\u202ec\ufe0f\u2800")
+    'a\\u200bb\\u202ec\\ufe0f\\u2800'
     """
     shown = _UNSAFE.sub(_escaped, text)
     return shown.replace("\n", r"\n") if one_line else shown

@@ -222,7 +222,7 @@ def of_step(i: int, **changed: Any) -> Callable[[dict[str, Any]], None]:
 CHANGES: dict[str, tuple[Callable[[dict[str, Any]], None], str]] = {
     "judgment": (
         lambda d: judgment(d, everywhere=False),
-        r"steps, row 4: relevance is \d, and by seed and judgments \d",
+        r"steps, row 4: relevance is \d, and by the rest of the file \d",
     ),
     "judgment everywhere": (lambda d: judgment(d, everywhere=True), "steps, row 4: estimate is "),
     "relevance of the same worth": (graver, DIGEST),
@@ -236,7 +236,7 @@ CHANGES: dict[str, tuple[Callable[[dict[str, Any]], None], str]] = {
     "contribution": (lambda d: d["documents"][0].update(high=0.9), "steps, row 1: "),
     "known": (of_step(9, known=5), "steps, row 1[01]: |digest is"),
     "a step left out": (lambda d: d["steps"].pop(), "summary is "),
-    "title": (of_metadata(title="Verified"), "title is Verified, and by seed and judgments Audit"),
+    "title": (of_metadata(title="Verified"), "title is Verified, and by the rest of the file Audit"),
     "sentence": (lambda d: d["metadata"]["summary"].pop(0), r"summary is \['the posterior says"),
     "note": (lambda d: d["metadata"]["notes"].append("checked by the organizers"), "notes is "),
     "caption": (lambda d: d["metadata"]["tables"]["steps"].update(caption="x"), "tables is "),
@@ -248,23 +248,23 @@ CHANGES: dict[str, tuple[Callable[[dict[str, Any]], None], str]] = {
     "something more": (of_metadata(approved=True), "approved is not of an audit"),
     "a column more": (of_step(0, approved=True), "holds no result"),
     "a table more": (lambda d: d.update(approvals=[{"by": "x"}]), "holds no result"),
-    "a true number": (of_metadata(is_done=0), "is_done is 0, and by seed and judgments False"),
+    "a true number": (of_metadata(is_done=0), "is_done is 0, and by the rest of the file False"),
     "run": (of_metadata(runs=["other"]), "urn_digest is "),
-    "width to stop at": (of_metadata(until=0.5), "is_done is False, and by seed and judgments True"),
+    "width to stop at": (of_metadata(until=0.5), "is_done is False, and by the rest of the file True"),
     "pool": (lambda d: d["metadata"]["pool"].update(depth=99), DIGEST),
     "collection": (of_metadata(fingerprint="0"), DIGEST),
     "estimator": (lambda d: d["metadata"]["estimator"].update(name="posterior-odds-ratio"), "citations is "),
     "evidence": (of_metadata(evidence_against_posterior=99.5), "evidence_against_posterior is 99.5, and"),
-    "number of judgments": (of_metadata(n_judged=99), "n_judged is 99, and by seed and judgments 12"),
-    "an end": (of_metadata(is_done=True), "is_done is True, and by seed and judgments False"),
+    "number of judgments": (of_metadata(n_judged=99), "n_judged is 99, and by the rest of the file 12"),
+    "an end": (of_metadata(is_done=True), "is_done is True, and by the rest of the file False"),
     "level of a step": (
         of_step(0, ci_prob=0.5),
-        "steps, row 1: ci_prob is 0.5, and by seed and judgments 0.95",
+        "steps, row 1: ci_prob is 0.5, and by the rest of the file 0.95",
     ),
     "a step that counts": (of_step(-1, is_judged=True), "is_judged is True, and"),
     "no interval": (lambda d: d["metadata"].pop("interval"), BROKEN),
     "no number": (of_step(0, lower="low"), "steps, row 1: lower is low, and by"),
-    "a step of later ones": (of_step(0, known=4), "steps, row 1: known is 4, and by seed and judgments 0"),
+    "a step of later ones": (of_step(0, known=4), "steps, row 1: known is 4, and by the rest of the file 0"),
     "no seed": (lambda d: d["metadata"].pop("random_seed"), BROKEN),
 }
 
@@ -318,7 +318,7 @@ def test_a_forger_with_the_right_digest_is_found(tmp_path: Path) -> None:
     document["metadata"]["summary"][0] = document["metadata"]["summary"][0].replace("95 %", "99 %")
     document["metadata"]["digest"] = document_digest(document)
     path.write_text(json.dumps(document))
-    with pytest.raises(InputError, match=r"summary is .* 99 %.*, and by seed and judgments .* 95 %"):
+    with pytest.raises(InputError, match=r"summary is .* 99 %.*, and by the rest of the file .* 95 %"):
         read_audit(path)
 
 
@@ -450,8 +450,8 @@ def turn_a_judgment(document: dict[str, Any]) -> None:
 CHANGES_OF_FOUR: dict[str, Callable[[dict[str, Any]], Any]] = {
     "steps, row .*: probability is 0.123": lambda d: d["steps"][-1].update(probability=0.123),
     "holds no whole": lambda d: d["metadata"]["runs"].reverse(),  # another leader
-    r"documents, row \d+: relevance is \d, and by seed and judgments \d": turn_a_judgment,
-    "differences, row 2: leader_is is better, and by seed and judgments open": lambda d: d["differences"][
+    r"documents, row \d+: relevance is \d, and by the rest of the file \d": turn_a_judgment,
+    "differences, row 2: leader_is is better, and by the rest of the file open": lambda d: d["differences"][
         1
     ].update(leader_is="better"),
     "differences, row 3: lower is 0.123": lambda d: d["differences"][2].update(lower=0.123),

@@ -63,6 +63,7 @@ ASKED: dict[str, tuple[str, str]] = {
     "leave-out {campaign} -o {folder}/pool": ("pool is an input, --pool ", "folder"),
     "leave-out {campaign} -o {folder}/link": ("link is an input, --pool ", "folder"),
     "leave-out --collection {folder}/c.toml -o {folder}/pool": ("pool is an input, ", "folder"),
+    "leave-out {campaign} -o {folder}/pool/out": ("out is within the inputs of --pool ", "folder elsewhere"),
     "leave-out {campaign} -o {folder}": ("small holds an input, --qrels ", "folder for the results alone"),
     "leave-out {campaign} --by type --run-types {folder}/t/types.csv -o {folder}/t": ("holds an input", ""),
     "impute {new} {campaign} -o {folder}/new": ("new holds an input, ", "folder"),

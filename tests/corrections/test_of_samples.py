@@ -263,6 +263,9 @@ def test_a_topic_of_which_nothing_was_drawn_is_no_zero() -> None:
     assert found.per_topic[0].tolist() == pytest.approx([1, np.nan, 2], nan_ok=True)
     assert np.isnan(found.value[0])
     assert "1 topic has unjudged documents in strata from which none was drawn; for" in found.notes[0]
+    alone = "topics on which a single judged document stands for a stratum of the run's: "
+    assert f"{alone}1" in found.notes[0]  # the third
+    assert alone not in estimate(exact, "P@2", "r", together).notes[0]
     assert together.fingerprint != by_topic.fingerprint
     assert "3 of 12 documents judged, sampled over all topics at once, the others" in together.scope_notes[0]
     judged = by_topic.add_judgments(qrels_from_frame({"2": {"a": 1, "b": 0}}))

@@ -151,7 +151,7 @@ def test_runs_to_score_are_of_one_organization_unless_listed(folder: Path) -> No
     assert organization_of(taken)["s2"] == USER_ORGANIZATION
 
 
-LABELS = {"1": {"a": 2.5, "l": 0}, "2": {"z": 1}}
+LABELS = {"1": {"a": 2.5, "l": 0}, "2": {"nobody's": 3, "z": 1}}
 
 
 def read_with_judges(folder: Path, judges: Any, **settings: Any) -> dict[str, dict[str, dict[str, float]]]:
@@ -330,6 +330,7 @@ def test_what_a_file_cannot_say_is_told_with_its_line(toml: Callable[..., Path])
         ),
         ("[judges]\nllm = 3", r"line 4: judges cannot be 3; a text in quotes"),
         ("known_depth 10", r"example\.toml, line 4: is no TOML: .*; write lines such as key"),
+        ("a." * 20_000 + "b = 1", r"is no TOML: a key has more than a hundred parts"),
         ('max_holes = "few"', "max_holes cannot be 'few'; a number"),
     ):
         with pytest.raises(InputError, match=message):
