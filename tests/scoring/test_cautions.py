@@ -56,7 +56,7 @@ def test_a_run_beside_the_pool_that_is_judged_in_full_asks_a_question() -> None:
     judged = {"q": {"a": 1, "b": 0, "c": 0}, "r": {"d": 0, "e": 1}}
     mine = {"q": {"c": 3.0, "a": 2.0}, "r": {"e": 1.0, "d": 0.5}}
     settings: dict[str, Any] = {"organizations": {"one": "x", "two": "y"}, "known_depth": 2}
-    question = "mine: all of the top 2 is judged: if of the campaign, give it with the pool and its organization"
+    question = "mine: all of the top 2 is judged: if of the campaign, give it with the pool and its "
 
     def asked(runs: dict[str, Any], measure: str = "P@2", **others: Any) -> list[str]:
         collection = read_collection(judged, runs, pool=pool, **settings)
