@@ -163,8 +163,10 @@ class Factor:
         return self.conditioned(self._solve(right))
 
     def conditioned(self, x: FloatArray) -> FloatArray:
-        """Return x conditioned on zero sums, shape (parameter, ...)."""
-        return x - self._regression_on_sums[1].T @ (self.multipliers.T @ x) if self.sums else x
+        """Condition x of shape (parameter, ...) on zero sums, in place, and return it."""
+        if self.sums:
+            x -= self._regression_on_sums[1].T @ (self.multipliers.T @ x)
+        return x
 
     def _solve(self, right: FloatArray) -> FloatArray:
         at = self.layout
@@ -178,8 +180,9 @@ class Factor:
         at = self.layout
         head = dtrtrs(self.lower, rng.normal(size=(at.n_global, n)), lower=1, trans=1)[0]
         noise = rng.normal(size=(at.n_groups * at.width, n))
-        tail = _block_products(self.inverse.transpose(0, 2, 1), noise - self.across @ head)
-        return np.asarray(self.conditioned(np.concatenate([head, tail])).T)
+        noise -= self.across @ head
+        noise = _block_products(self.inverse.transpose(0, 2, 1), noise)
+        return self.conditioned(np.concatenate([head, noise])).T
 
     def covariance(self) -> FloatArray:
         """Return covariances with globals and within groups, in the form of `Layout.zeros`."""

@@ -157,7 +157,8 @@ class PreparedBlock:
         design = self.design.take(rows)
         for first in range(0, len(x) if len(rows) else 0, step := max(1, _MAX_LOG_ODDS // max(len(rows), 1))):
             some = slice(first, first + step)
-            log_odds = np.array([arrow.linear_predictors(design, point)[0] for point in x[some]])
+            points = np.ascontiguousarray(x[some], dtype=float)
+            log_odds = np.array([arrow.linear_predictors(design, point)[0] for point in points])
             cells, effects_of_cells = draw_effects(
                 log_odds, self.successes[rows], self.trials[rows], self.cell[rows], tau[some], rng
             )

@@ -17,11 +17,11 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 from scipy.linalg import LinAlgError
-from scipy.special import expit, ndtri
+from scipy.special import ndtri
 
 from bayespool.arrays import AnyArray, FloatArray, OrderArray
 from bayespool.compiled import one_thread
@@ -37,16 +37,22 @@ from bayespool.inference.points import (
     design_points,
     standardize_skew,
 )
+from bayespool.inference.variables import (
+    LARGEST_LOG_SCALE,
+    LARGEST_PARAMETER,
+    is_large,
+    kept_draws,
+    name_axes,
+    name_variables,
+)
 from bayespool.measures import Diagnostics
-from bayespool.models.priors import draw_prior
 from bayespool.validation import check_sampling
 
 if TYPE_CHECKING:
-    from bayespool.models import Evidence, ModelSpec, Structure
+    from bayespool.models import Evidence, ModelSpec
 
 
 _LOG_SCALE_STEP = 0.15  # of finite differences in θ, about a fifth of its standard deviation
-_LARGEST_LOG_SCALE, _LARGEST_PARAMETER = 30.0, 1e4  # that a search may have ended at
 _SCALES_TOLERANCE = 0.05  # of twice a step's gain in log density; points are only laid about θ's mode
 _MODE_TOLERANCE = 1e-4  # the same, of modes of x
 COARSE_TOLERANCE = 1e-3  # the same, while scales are optimized
@@ -271,10 +277,10 @@ class Laplace:
         """
         structure = spec.structure(evidence, known)
         n = self.draws * self.chains
-        dims, coords = _axes(structure, evidence)
+        dims, coords = name_axes(structure, evidence)
         if start is not None and start.variables:
             shapes = {name: (1, n, *(len(coords[dim]) for dim in of)) for name, of in dims.items()}
-            variables = _kept_draws(start.variables, shapes | {"point": (1, n)})
+            variables = kept_draws(start.variables, shapes | {"point": (1, n)})
             stats = {"point": variables.pop("point").astype(np.intp)}
             diagnostics = Diagnostics(self.name, np.nan, n, n, 0, (), start.interval_error)
             return Fit(variables, dims, coords, stats, diagnostics, start=start)
@@ -299,63 +305,8 @@ class Laplace:
         diagnostics = Diagnostics(self.name, float("nan"), float(n), float(n), 0, problems, interval_error)
         if problems:
             warn_caller(f"{spec.name}: {'; '.join(problems)}", DiagnosticsWarning)
-        variables = _variables(structure, density, x, theta, random_seed)
+        variables = name_variables(structure, density, x, theta, random_seed)
         return Fit(variables, dims, coords, {"point": point[None]}, diagnostics, start=began)
-
-
-def _axes(structure: Structure, evidence: Evidence) -> tuple[dict[str, tuple[str, ...]], dict[str, Any]]:
-    """Return the dimensions of each variable after chain and draw, and the coordinates."""
-    dims: dict[str, tuple[str, ...]] = {}
-    for name, coefficient in structure.coefficients.items():
-        dims[name] = () if coefficient.dim is None else (coefficient.dim,)
-    coords = dict(evidence.coords)
-    for name, group in structure.groups.items():
-        if group.kept is None or len(group.kept):
-            dims[f"{name}_effect"] = (group.dim,)
-        dims[f"sigma_{name}"] = ()
-        if group.kept is not None:
-            coords[group.dim] = tuple(coords[group.dim][i] for i in group.kept)
-    return dims, coords
-
-
-def _kept_draws(drawn: Mapping[str, AnyArray], shapes: Mapping[str, tuple[int, ...]]) -> dict[str, AnyArray]:
-    """Return the draws of a `Start` in their shapes; `InputError` for those of another fit."""
-    if drawn.keys() != shapes.keys() or any(drawn[name].size != np.prod(shapes[name]) for name in shapes):
-        raise InputError("prepared draws are not of the pool's models", hint=PREPARE_ANEW)
-    for name, values in drawn.items():
-        least = 0.0 if name == "point" else -_LARGEST_PARAMETER
-        least = np.exp(-_LARGEST_LOG_SCALE) if name.startswith("sigma_") else least
-        if not ((values >= least) & (values <= _LARGEST_PARAMETER)).all():
-            raise InputError(f"prepared draws are out of bounds: {name}", hint=PREPARE_ANEW)
-    return {name: values.reshape(shapes[name]) for name, values in drawn.items()}
-
-
-def _variables(
-    structure: Structure, density: Density, x: FloatArray, theta: FloatArray, random_seed: int
-) -> dict[str, FloatArray]:
-    """Return the variables of draws of all parameters, each of shape (1, draw, ...)."""
-    variables: dict[str, FloatArray] = {}
-    for name, coefficient in structure.coefficients.items():
-        values = x[:, density.slices[name]]
-        values = expit(values) if coefficient.logit else values
-        variables[name] = (values[None, :, 0] if coefficient.size is None else values[None]).copy()
-    rng = np.random.default_rng([random_seed, 1])
-    for name, group in structure.groups.items():
-        kept = np.arange(group.size) if group.kept is None else group.kept
-        if name in density.scales:
-            scale = np.exp(theta[:, density.scales.index(name)])
-            if group.is_cell:
-                effect = density.draw_cells(x, theta, rng)
-            else:
-                effect = x[:, density.slices[name]].copy()  # a view would hold on to x
-                if not group.is_slope:
-                    effect -= effect.mean(axis=1, keepdims=True)  # exactly zero
-        else:  # the data do not inform the scale of a single group
-            scale, effect = draw_prior(group.scale, len(x), rng), np.zeros((len(x), len(kept)))
-        if group.kept is None or len(kept):
-            variables[f"{name}_effect"] = effect[None]
-        variables[f"sigma_{name}"] = scale[None]
-    return variables
 
 
 @dataclass(frozen=True, eq=False)
@@ -400,7 +351,7 @@ class Approximation:
         # θ by systematic draws, the deviation of x from its mean there by the nearest Gaussian
         position = (rng.permutation(n) + rng.random()) / n
         drawn = np.searchsorted(np.cumsum(self.chance), position).clip(max=len(self.chance) - 1)
-        x, point = self.many_shares[drawn] @ self.node_mean, self.nearest[drawn]
+        x, point = self._means_at(drawn), self.nearest[drawn]
         order, (used, start) = np.argsort(point, kind="stable"), np.unique(np.sort(point), return_index=True)
         step = max(1, _MAX_CURVATURES // self.likelihood[0].size)
         for first in range(0, len(used), step):
@@ -409,6 +360,17 @@ class Approximation:
             for k, curvature, rows in zip(some, between, np.split(order, start[1:])[first:], strict=False):
                 x[rows] += self._gaussian(k, curvature).draw(len(rows), rng)
         return x, self.many[drawn], point
+
+    def _means_at(self, drawn: OrderArray) -> FloatArray:
+        """Return the mean of x for each drawn θ, shape (draw, parameter)."""
+        shares, size = self.many_shares[drawn], self.density.size
+        if not is_large(len(drawn), size):
+            return np.asarray(shares @ self.node_mean)
+        x: AnyArray = np.empty((size, len(drawn)), dtype=np.float32)
+        step = max(1, _MAX_CURVATURES // len(drawn))
+        for first in range(0, size, step):
+            x[first : first + step] = self.node_mean[:, first : first + step].T @ shares.T
+        return x.T
 
     def gaussian_at(self, k: int) -> Factor:
         """Return the Gaussian for the mixture component at a point in θ."""
@@ -449,9 +411,9 @@ def _check_start(start: Start, theta: FloatArray, x: FloatArray) -> None:
     fits = start.theta.shape == start.spread.shape == theta.shape and start.x.shape == x.shape
     if (
         not fits
-        or not (0 < start.spread.min() <= start.spread.max() < _LARGEST_LOG_SCALE)
-        or np.abs(start.theta).max() > _LARGEST_LOG_SCALE
-        or np.abs(start.x).max(initial=0) > _LARGEST_PARAMETER
+        or not (0 < start.spread.min() <= start.spread.max() < LARGEST_LOG_SCALE)
+        or np.abs(start.theta).max() > LARGEST_LOG_SCALE
+        or np.abs(start.x).max(initial=0) > LARGEST_PARAMETER
     ):
         raise InputError("a prepared start of a fit is not of its evidence", hint=PREPARE_ANEW)
 

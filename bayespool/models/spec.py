@@ -340,13 +340,12 @@ class ModelSpec:
         n = max(np.size(values) for values in at.values()) if predictors is None else len(predictors)
         return log_odds if log_odds.shape[1] == n else np.repeat(log_odds, n, axis=1)
 
-    def topic_intercepts(self, draws: Mapping[str, FloatArray], n_topics: int) -> FloatArray:
-        """Return the part of `log_odds` that all documents of a topic share, shape (topic, draw)."""
+    def topic_intercept(self, draws: Mapping[str, FloatArray], topic: int) -> FloatArray:
+        """Return the part of `log_odds` that all documents of a topic share, shape (draw,)."""
         assert isinstance(self.hidden, Linear)
-        at = {"topic": np.arange(n_topics)}
-        intercepts = evaluate_intercept(self.hidden, self._known_effects, draws, at, slice(None))
-        shape = len(draws[f"sigma_{_ORGANIZATION}"]), n_topics
-        return np.ascontiguousarray(np.broadcast_to(intercepts, shape).T)
+        at, n_draws = {"topic": topic}, len(draws[f"sigma_{_ORGANIZATION}"])
+        intercept = evaluate_intercept(self.hidden, self._known_effects, draws, at, slice(None))
+        return np.ascontiguousarray(np.broadcast_to(intercept[:, 0], n_draws))
 
     @property
     def _known_effects(self) -> dict[str, str]:

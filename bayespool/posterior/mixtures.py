@@ -11,6 +11,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -33,12 +34,12 @@ class LinearTerms(NamedTuple):
 
     Attributes
     ----------
-    intercept : ndarray of float, shape (topic, draw)
-        What the documents of a topic share.
+    intercept : callable
+        Topic → what its documents share, shape (draw,).
     beta : ndarray of float, shape (draw, predictor)
     """
 
-    intercept: FloatArray
+    intercept: Callable[[int], FloatArray]
     beta: FloatArray
 
     @classmethod
@@ -47,9 +48,8 @@ class LinearTerms(NamedTuple):
         if prepared.predictors is None:
             return None
         draws, spec = fit.draws(), prepared.spec
-        intercept = spec.topic_intercepts(draws, len(prepared.evidence.query_ids))
-        beta = np.zeros((intercept.shape[1], 0)) if spec.slopes is None else draws[spec.slopes]
-        return cls(intercept, np.require(beta, float, ["C", "W"]))
+        beta = np.zeros((len(draws["sigma_organization"]), 0)) if spec.slopes is None else draws[spec.slopes]
+        return cls(partial(spec.topic_intercept, draws), np.require(beta, float, ["C", "W"]))
 
 
 _NO_SLOPES: FloatArray = np.zeros((0, 0, 0))
@@ -311,7 +311,7 @@ class ThresholdPosterior:
                         chance,
                         bool(is_new),
                         run,
-                        model.intercept[topic],
+                        model.intercept(topic),
                         model.beta,
                         component.predictors[documents],
                         *component.below_on(topic, documents),

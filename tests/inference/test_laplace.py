@@ -53,6 +53,26 @@ def test_draws_sum_to_zero_and_repeat_to_the_byte():
     assert fits[0].posterior["posterior"]["topic_effect"].dims == ("chain", "draw", "topic")
 
 
+@cases(("model", "single"), [("background", "topic_effect"), ("ratio", "organization_effect")])
+def test_many_draws_are_the_same_in_single_precision(model, single, monkeypatch):
+    """Those of the many parameters alone; and the intercept of a topic is the mean and its effect."""
+    evidence, spec = prepared_evidence(model), MODELS[model]
+    known = (0, 2) if model == "ratio" else None
+    usual = Laplace(draws=500).fit(spec, evidence, 7, known=known).draws()
+    monkeypatch.setattr("bayespool.inference.variables._MAX_DOUBLES", 100)
+    held = Laplace(draws=500).fit(spec, evidence, 7, known=known).draws()
+    assert held.keys() == usual.keys()
+    assert [name for name in held if held[name].dtype != float] == [single]
+    for name in usual.keys() - {"interaction_effect"}:
+        np.testing.assert_allclose(held[name], usual[name], rtol=1e-6, atol=1e-5)
+    if model == "ratio":  # cells are drawn by rejection, so that a few may differ
+        off = np.abs(held["interaction_effect"] - usual["interaction_effect"])
+        assert np.mean(off < 1e-5) > 0.99
+    intercept = spec.topic_intercept(usual, 3)
+    assert (intercept == usual["mu"] + usual["topic_effect"][:, 3]).all()
+    np.testing.assert_allclose(spec.topic_intercept(held, 3), intercept, atol=1e-5)
+
+
 def test_without_evidence_draws_come_from_the_priors():
     collection = load_example().with_pool(np.zeros(23, dtype=bool), 0)
     evidence = prepared_evidence("background", collection)
