@@ -388,25 +388,24 @@ def _processes(
         np.array([np.tile(training.organization == o, 2) for o in kept]),
     )
     centered, change = (np.array([getattr(shares[o], part) for o in kept]) for part in ("centered", "change"))
+    every_answer, removed, units = np.stack([centered, kept_of, change]), ~kept_of, np.arange(len(kept) + 1)
     for t in range(n_topics):
         rows = slice(int(training.start[t]), int(training.start[t + 1]))
         gain = training.gain[rows]
         if not len(gain):
             continue
         length = np.sqrt((gain**2).sum(axis=1, keepdims=True))
-        features = np.hstack([gain / length, scale * gain])
+        features = np.concatenate([gain / length, scale * gain], axis=1)
         inverse = np.linalg.inv(features.T @ features + np.eye(n_columns))
-        solved = features @ inverse
-        hat = solved @ features.T
-        unit, out = np.nonzero(np.hstack([own, ~kept_of[:, rows]]))
-        answers = np.stack([centered[:, rows], kept_of[:, rows], change[:, rows]])
+        products = np.empty((n_columns + len(gain), n_columns + len(gain)))
+        products[:n_columns, :n_columns] = inverse
+        products[n_columns:, :n_columns] = solved = features @ inverse
+        products[:n_columns, n_columns:] = solved.T
+        products[n_columns:, n_columns:] = hat = solved @ features.T
+        unit, out = np.nonzero(np.concatenate([own, removed[:, rows]], axis=1))
+        start, answers = unit.searchsorted(units), np.ascontiguousarray(every_answer[:, :, rows])
         multiplier, left_out[:, rows] = _leave_out(
-            np.block([[inverse, solved.T], [solved, hat]]),
-            n_columns,
-            out,
-            np.searchsorted(unit, np.arange(len(kept) + 1)),
-            answers,
-            answers[:2] @ hat,
+            products, n_columns, out, start, answers, answers[:2] @ hat
         )
         of_rows = centered[:, rows] + multiplier[:, n_columns:]
         weights[t] = (of_rows @ features + multiplier[:, :n_columns]) @ inverse

@@ -107,9 +107,16 @@ def make_engine(name: str, *, relay: bool = False, **settings: Any) -> Engine:
     return engine if other is None else Relay(engine, make_engine(other, **settings))
 
 
+MOST_SAMPLED_TOPICS = 10_000
+"""Most topics for which a second engine takes over: sampling more takes hours."""
+
+
 @dataclass(frozen=True)
 class Relay:
-    """Engine with a fallback: a second engine, used with a warning if the first fails its checks."""
+    """Engine with a fallback: a second engine, used with a warning if the first fails its checks.
+
+    With more topics than `MOST_SAMPLED_TOPICS` a fit that fails its checks stays, and says so.
+    """
 
     first: Engine
     second: Engine
@@ -146,10 +153,13 @@ class Relay:
             return fit
         if start is not None:
             raise InputError("prepared results are of another pool: a fit fails", hint=PREPARE_ANEW)
-        warn_caller(
-            f"{spec.name}: {'; '.join(problems)}; sampling with {self.second.name} instead",
-            DiagnosticsWarning,
-        )
+        failed, n_topics = f"{spec.name}: {'; '.join(problems)}", len(evidence.query_ids)
+        if fit is not None and n_topics > MOST_SAMPLED_TOPICS:
+            warn_caller(
+                f"{failed}; {self.second.name} would take hours for {n_topics:,} topics", DiagnosticsWarning
+            )
+            return fit
+        warn_caller(f"{failed}; sampling with {self.second.name} instead", DiagnosticsWarning)
         return self.second.fit(spec, evidence, random_seed, **more)
 
     def _first(self, *asked: Any, **more: Any) -> tuple[Fit | None, Sequence[str]]:

@@ -120,6 +120,15 @@ def test_where_it_fails_nuts_takes_over(monkeypatch):
             (result,) = estimator.estimate(load_example(), "new-b")
         assert result.diagnostics.engine == "nuts"
         assert result.notes == ("",)
+    monkeypatch.setattr("bayespool.inference.engines.MOST_SAMPLED_TOPICS", len(load_example().query_ids) - 1)
+    monkeypatch.setattr(Laplace, "fit", lambda *_, **__: broken)
+    with pytest.warns(DiagnosticsWarning, match="background: no mode; nuts would take hours for 20 topics"):
+        (result,) = estimator.estimate(load_example(), "new-b")
+    assert result.diagnostics.problems == ("no mode",)
+    monkeypatch.setattr(Laplace, "fit", fail)  # nothing stays
+    with pytest.warns(DiagnosticsWarning, match="background: a curvature is not positive; sampling"):
+        (result,) = estimator.estimate(load_example(), "new-b")
+    assert result.diagnostics.engine == "nuts"
 
 
 def test_an_approximation_far_from_the_density_is_found_out():
