@@ -16,6 +16,8 @@ from bayespool.arrays import FloatArray, IndexArray, OrderArray
 from bayespool.compiled import compiled
 from bayespool.models.formulas import Structure
 
+_MOST_AT_A_TIME = 2**22  # numbers that a step in place makes
+
 
 @dataclass(frozen=True, slots=True)
 class Layout:
@@ -165,7 +167,10 @@ class Factor:
     def conditioned(self, x: FloatArray) -> FloatArray:
         """Condition x of shape (parameter, ...) on zero sums, in place, and return it."""
         if self.sums:
-            x -= self._regression_on_sums[1].T @ (self.multipliers.T @ x)
+            sums, slopes = self.multipliers.T @ x, self._regression_on_sums[1].T
+            step = max(1, _MOST_AT_A_TIME * len(x) // x.size)
+            for first in range(0, len(x), step):
+                x[first : first + step] -= slopes[first : first + step] @ sums
         return x
 
     def _solve(self, right: FloatArray) -> FloatArray:
@@ -177,12 +182,15 @@ class Factor:
 
     def draw(self, n: int, rng: np.random.Generator) -> FloatArray:
         """Return draws from the Gaussian, shape (draw, parameter)."""
-        at = self.layout
-        head = dtrtrs(self.lower, rng.normal(size=(at.n_global, n)), lower=1, trans=1)[0]
-        noise = rng.normal(size=(at.n_groups * at.width, n))
-        noise -= self.across @ head
-        noise = _block_products(self.inverse.transpose(0, 2, 1), noise)
-        return self.conditioned(np.concatenate([head, noise])).T
+        at, x = self.layout, np.empty((self.layout.size, n))
+        x[: at.n_global] = head = dtrtrs(self.lower, rng.normal(size=(at.n_global, n)), lower=1, trans=1)[0]
+        tail = rng.standard_normal(out=x[at.n_global :])
+        step = max(1, _MOST_AT_A_TIME // (n * max(at.width, 1)))  # groups
+        for first in range(0, at.n_groups, step):
+            rows = slice(first * at.width, (first + step) * at.width)
+            tail[rows] -= self.across[rows] @ head
+            tail[rows] = _block_products(self.inverse[first : first + step].transpose(0, 2, 1), tail[rows])
+        return self.conditioned(x).T
 
     def covariance(self) -> FloatArray:
         """Return covariances with globals and within groups, in the form of `Layout.zeros`."""

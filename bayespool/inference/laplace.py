@@ -358,7 +358,10 @@ class Approximation:
             some = used[first : first + step]
             between = np.tensordot(self.shares[some], self.likelihood, axes=1)
             for k, curvature, rows in zip(some, between, np.split(order, start[1:])[first:], strict=False):
-                x[rows] += self._gaussian(k, curvature).draw(len(rows), rng)
+                deviation = self._gaussian(k, curvature).draw(len(rows), rng)
+                width = max(1, _MAX_CURVATURES // len(rows))
+                for j in range(0, self.density.size, width):
+                    x[rows, j : j + width] += deviation[:, j : j + width]
         return x, self.many[drawn], point
 
     def _means_at(self, drawn: OrderArray) -> FloatArray:

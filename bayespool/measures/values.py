@@ -14,6 +14,7 @@ from bayespool.tables.formatting import counted
 from bayespool.tables.markup import ReprHTMLMixin, one_line
 
 _DECIMALS = 12  # of sums of floats, so that equal judgments give equal numbers
+_MOST_SORTED = 2**22  # numbers that are sorted at a time
 _GRID = 2**20  # steps per 1 for float amounts whose squares have to be exact
 
 
@@ -144,6 +145,10 @@ def equal_tailed_interval(draws: AnyArray, ci_prob: float | None = None) -> tupl
     (5, 95)
     """
     ci_prob = fill_ci_prob(ci_prob)
-    ordered = np.sort(draws, axis=0)
-    tail = int(np.floor((1 - ci_prob) / 2 * len(ordered) + 1e-9))
-    return ordered[tail], ordered[len(ordered) - 1 - tail]
+    tail, every = int(np.floor((1 - ci_prob) / 2 * len(draws) + 1e-9)), draws.reshape(len(draws), -1)
+    ends, step = np.empty((2, every.shape[1]), dtype=draws.dtype), max(1, _MOST_SORTED // len(draws))
+    for first in range(0, every.shape[1], step):
+        ordered = np.sort(every[:, first : first + step], axis=0)
+        ends[:, first : first + step] = ordered[tail], ordered[len(ordered) - 1 - tail]
+    lower, upper = ends.reshape(2, *draws.shape[1:])
+    return lower, upper

@@ -101,6 +101,16 @@ def test_draws_have_the_covariance(layout: Layout, constrained: bool) -> None:
         assert np.abs(draws[:, where].sum(axis=1)).max() < 1e-9
 
 
+@cases("layout", LAYOUTS)
+def test_draws_are_the_same_by_parts(layout: Layout, monkeypatch) -> None:
+    """Of two draws, by one group at a time."""
+    factor, *_ = factor_and_covariance(layout, constrained=True)
+    whole = factor.draw(2, np.random.default_rng(3))
+    with monkeypatch.context() as patched:
+        patched.setattr("bayespool.inference.arrow._MOST_AT_A_TIME", 2)
+        np.testing.assert_allclose(factor.draw(2, np.random.default_rng(3)), whole, atol=1e-12)
+
+
 def places(n_topics: int, n_organizations: int, n_predictors: int = 3) -> ParameterPositions:
     groups = {
         "topic": Group(SCALE, n_topics, "topic"),

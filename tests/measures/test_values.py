@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given, strategies as st
 from trec_files import refused
 
@@ -88,6 +89,14 @@ def test_tails_are_of_whole_draws() -> None:
     ):
         shuffled = np.random.default_rng(1).permutation(n_draws)
         assert tuple(map(int, equal_tailed_interval(shuffled, ci_prob))) == ends, n_draws
+
+
+def test_intervals_of_many_topics_are_found_by_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn = np.random.default_rng(1).integers(0, 100, (50, 3, 7))
+    monkeypatch.setattr("bayespool.measures.values._MOST_SORTED", 200)
+    low, high = equal_tailed_interval(drawn, 0.9)
+    assert low.shape == high.shape == (3, 7)
+    assert [low[1, 4], high[1, 4]] == np.sort(drawn[:, 1, 4])[[2, 47]].tolist()
 
 
 @given(st.lists(st.integers(0, 10), min_size=1, max_size=80), st.floats(0.01, 0.99))
