@@ -380,12 +380,20 @@ def _significance_clause(comparison: Comparison, key: TestKey, a: int, b: int, *
     if in_doubt and (significant or not decides):
         verb = f"would{negation} be"
         condition = " if all that is unjudged were nonrelevant"
-    if significant and comparison.common[measure, AS_JUDGED, test].n[a, b] < len(comparison.scores.query_ids):
+    by_missing = bool(comparison.is_by_missing_topics(measure, AS_JUDGED, test)[a, b])
+    if by_missing:
+        verb = "would be"
+        condition = f"{condition} and" if condition else " if"
+        condition += " missing topics count as 0"
+    elif significant and comparison.common[measure, AS_JUDGED, test].n[a, b] < len(
+        comparison.scores.query_ids
+    ):
         condition += f"{',' * bool(condition)} with missing topics counted as 0"
     text = (
         f" On the existing judgments the difference of {_amount(value[a] - value[b])} {verb} significant "
         f"at {comparison.level:g}{condition} ({test_name}: {_p(p)}, effect size {letter} = {size:.2f})"
     )
+    text += "; no verdict" * by_missing
     draws = comparison.significant.get(key)
     if draws is None or is_certain:
         return text + "."

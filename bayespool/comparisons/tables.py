@@ -305,8 +305,8 @@ def _test_views(comparison: Comparison, significance: pd.DataFrame, lists_pairs:
         tests_view = replace(_TESTS_VIEW, columns=(*columns[:4], *COMMON_COLUMNS, *columns[4:]))
     for view in _views(comparison, significance, tests_view, "measure", "test"):
         title = f"{view.title}{comparison.level:g} ({test_text(comparison, view.where['test'])})"
-        if condition := conditions(comparison.scores.metadata, [view.where["measure"]]):
-            title += f"; {condition}"
+        condition = conditions(comparison.scores.metadata, [view.where["measure"]])
+        title = "; ".join(filter(None, [title, missing_topics(comparison.scores.metadata), condition]))
         rows = significance[(significance[list(view.where)] == view.where).all(axis=1)]
         view = replace(view, note=_verdict_note(comparison, rows))
         if lists_pairs:

@@ -64,7 +64,12 @@ def test_a_lead_that_missing_topics_decide_is_announced_by_nobody(tmp_path: Path
     assert sentence.startswith(
         "On these 12 topics (6 of 12 topics missing from half, counted as 0) the P@4 of whole"
     )
-    assert "is significant at 0.05 with missing topics counted as 0 (paired t test" in sentence
+    assert "would be significant at 0.05 if missing topics count as 0 (paired t test" in sentence
+    assert "); no verdict. On the 6 topics" in sentence
+    (heading,) = (
+        view.title for table in found.tables() for view in table.views if "significance" in view.title
+    )
+    assert "one pair); 6 of 12 topics missing from half, counted as 0; no pool" in heading
     assert sentence.endswith(
         "On the 6 topics that both have the difference is 0.000 (p = 1.0000): the missing topics decide."
     )
@@ -85,6 +90,7 @@ def test_a_lead_on_the_common_topics_too_is_announced() -> None:
     assert row["p_common"] == pytest.approx(
         stats.ttest_rel(values("good")[common], values("poor")[common]).pvalue
     )
+    assert "is significant at 0.05 with missing topics counted as 0 (" in found.sentences()[0]
     assert "the missing topics decide" not in found.sentences()[0]
     assert "On the 11 topics that both have the difference is 0.909 (p <" in found.sentences()[0]
 
