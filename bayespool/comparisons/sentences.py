@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayespool.comparisons.draws import DrawComparison
+from bayespool.comparisons.draws import DrawComparison, SignificantDraws
 from bayespool.comparisons.significance import effect_sizes
 from bayespool.comparisons.tables import test_text
 from bayespool.errors import InputError, known_names
@@ -35,6 +35,7 @@ _CAUSES = {
     "unjudged": "unjudged documents",
 }
 """Names of what the variance of a system's score is due to, keyed by the beginnings of columns."""
+_UNLIKELY = 0.01  # a direction that is not worth naming
 _MAX_PAIRS = 3  # of three runs; a leaderboard says more of several
 
 
@@ -398,7 +399,7 @@ def _significance_clause(comparison: Comparison, key: TestKey, a: int, b: int, *
     if draws is None or is_certain:
         return text + "."
     if not significant:
-        chance = chance_text(float(draws.prob_significant[a, b]))
+        chance = _significance_chance(comparison, draws, a, b)
         enough = ", enough to announce it" * (decides and bool(draws.order[a, b]))
         return f"{text}; with all documents judged it would be with a chance of {chance}{enough}."
     risk = draws.reversal_risk(comparison.better_as_judged(measure, test))[a, b]
@@ -409,6 +410,18 @@ def _significance_clause(comparison: Comparison, key: TestKey, a: int, b: int, *
     if (sign_change := comparison.prob_sign_change(measure, AS_JUDGED)) is not None:
         text += f", and that its sign changes is {chance_text(sign_change[a, b])}"
     return f"{text}{too_much}."
+
+
+def _significance_chance(comparison: Comparison, draws: SignificantDraws, a: int, b: int) -> str:
+    """Return the chance that a difference is significant with all documents judged, and which run leads."""
+    ways = {i: float(draws.n_greater[i, j] / draws.n_draws) for i, j in ((a, b), (b, a))}
+    likely = [
+        f"{chance_text(p)} with {comparison.run_ids[i]} ahead" for i, p in ways.items() if p > _UNLIKELY
+    ]
+    whole = chance_text(float(draws.prob_significant[a, b]))
+    if len(likely) == 1:
+        return likely[0]
+    return f"{whole} ({' and '.join(likely)})" if likely else f"{whole} in one direction or the other"
 
 
 def _position(names: Sequence[str], name: object | None, kind: str) -> int:

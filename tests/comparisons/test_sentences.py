@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from compared import NEW, compared, printed
 from small import small
 from toys import from_rankings
 
 from bayespool.comparisons import compare, comparison_sentence
-from bayespool.comparisons.sentences import _amount
+from bayespool.comparisons.draws import SignificantDraws
+from bayespool.comparisons.sentences import _amount, _significance_chance
 from bayespool.errors import InputError
 from bayespool.report.terminal import print_result
 from bayespool.tables.formatting import interval, number, percent
@@ -61,6 +63,20 @@ def test_a_pair_has_a_sentence_of_its_own_among_many() -> None:
 def test_a_difference_that_is_not_0_is_not_printed_as_0() -> None:
     told = {0.0: "0.000", 0.0004: "under 0.001", -0.0004: "above -0.001", 0.0006: "0.001", -0.25: "-0.250"}
     assert {difference: _amount(difference) for difference in told} == told
+
+
+@pytest.mark.parametrize(
+    ("ahead", "behind", "said"),
+    [
+        (121, 2, "0.605 with new-a ahead"),
+        (1, 121, "0.605 with new-b ahead"),
+        (80, 41, "0.605 (0.400 with new-a ahead and 0.205 with new-b ahead)"),
+        (1, 1, "0.010 in one direction or the other"),
+    ],
+)
+def test_the_chance_of_significance_names_who_leads(ahead: int, behind: int, said: str) -> None:
+    draws = SignificantDraws("paired-t", 0.05, "holm", 200, np.array([[0, ahead], [behind, 0]]))
+    assert _significance_chance(compared(), draws, 0, 1) == said
 
 
 def test_sentence_of_nothing() -> None:
