@@ -403,7 +403,7 @@ def _parquet_result(content: bytes) -> StoredResult | None:
 def _folder_result(folder: Path) -> StoredResult:
     try:
         settings = json.loads(read_back(folder / "settings.json") or "")
-        digests = dict(settings["digests"])
+        digests, captions = dict(settings["digests"]), dict(settings.get("figures") or {})
     except (ValueError, KeyError, TypeError, RecursionError):
         if (folder / _FOLDS).is_dir() or any(folder.glob(f"*/{_FOLDS}")):  # of one collection, or of several
             raise InputError(
@@ -422,8 +422,7 @@ def _folder_result(folder: Path) -> StoredResult:
             raise InputError("is missing, which settings.json names", path=path)
         if path.suffix in (".svg", ".png"):
             if digest(content) == written:
-                caption = str((settings.get("figures") or {}).get(name, path.stem))
-                figures.append(Figure(path.stem, caption, image=content))
+                figures.append(Figure(path.stem, str(captions.get(name, path.stem)), image=content))
         elif path.suffix == ".parquet":
             table = read_frame(content) if digest(content) == written else None
             if table is None:
