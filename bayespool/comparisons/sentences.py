@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -51,7 +51,11 @@ def comparison_sentences(comparison: Comparison) -> Iterator[str]:
         for measure, method, scope in comparison.draws:
             by = _conditional(comparison, method, [measure], comparison.run_ids)
             rows = groups[str(measure), method, scope].assign(method=_with_missing(comparison, by))
-            yield leaderboard_sentence(rows.to_dict("records"), n_topics)
+            records, equal = rows.to_dict("records"), comparison.draws[measure, method, scope].prob_equal
+            place = comparison.run_ids.index(records[0]["run_id"])
+            same = {comparison.run_ids[i] for i in np.flatnonzero(equal[place] == 1)}
+            tied = [row["run_id"] for row in records[1:] if row["run_id"] in same]
+            yield leaderboard_sentence(records, n_topics, tied)
     systems = comparison.variance().dropna(subset="value").query("scope != 'these-topics'")
     yield from map(system_sentence, systems.to_dict("records"))
     if comparison.n_pairs <= _MAX_PAIRS:
@@ -134,7 +138,7 @@ def comparison_sentence(
 
 _OTHER_SCOPES: dict[Scope, str] = {
     "population": " For the population of topics that these are sampled from, the interval is {ends} (chance "
-    "that it is {way} {chance}).",
+    "that it is {way} {chance}{equal}).",
 }
 
 
@@ -208,23 +212,29 @@ def _pair_sentence(
     bounds = comparison.scores.bounds[comparison.measures.index(measure)]
     is_certain = not bounds.has_unjudged[[a, b]].any()
     text = f"{subject} is {way} {than}by {_amount(lead)}" if lead else f"{subject} and {other} is the same"
+    equal = 0.0 if draws is None else float(draws.prob_equal[a, b])
+    is_likely_equal = draws is not None and equal > draws.prob_greater[[a, b], [b, a]].max()
     if is_certain:
         text += ": nothing of either is unjudged."
     elif draws is None:
         text += " as judged, with unjudged documents counted as nonrelevant."
     else:
         agreed = ", without width since that many draws agree," * bool(draws.lower[a, b] == draws.upper[a, b])
+        if is_likely_equal:
+            text = f"{subject} equals that of {other} with a chance of {chance_text(equal)}"
+            text += f"; its mean is {way} by {_amount(lead)}" * bool(lead)
         text += f" ({level(comparison.ci_prob)} interval {_ends(draws, a, b)}{agreed} due to unjudged "
         by = _conditional(comparison, method, [measure], (run, other))
         text += f"documents, {by}; chance that it is {way} "
         text += chance_text(draws.prob_greater[a, b])
-        text += f", equal {chance_text(draws.prob_equal[a, b])})." if draws.n_equal[a, b] else ")."
+        text += f", equal {chance_text(equal)})." if equal and not is_likely_equal else ")."
     if not (is_certain or measure.describes_judgments):
         text += _bounds_sentence(comparison, a, b, measure, is_tied=not lead)
     for scope, sentence in _OTHER_SCOPES.items():
         if (d := comparison.draws.get((measure, method, scope))) is not None:
-            amount, chance = _amount(d.difference[a, b]), chance_text(d.prob_greater[a, b])
-            text += sentence.format(amount=amount, ends=_ends(d, a, b), chance=chance, way=way)
+            ends, chance, equal = _ends(d, a, b), chance_text(d.prob_greater[a, b]), float(d.prob_equal[a, b])
+            equal_text = f", equal {chance_text(equal)}" * (round(equal, 3) > 0)
+            text += sentence.format(ends=ends, chance=chance, equal=equal_text, way=way)
     text += _significance_clause(comparison, (measure, method, test), a, b, is_certain=is_certain)
     return text + _common_topics_sentence(comparison, (measure, AS_JUDGED, test), a, b)
 
@@ -304,8 +314,9 @@ def across_sentence(row: Mapping[str, Any], n_topics: int) -> str:
     return f"{text}, that they tie {chance_text(row['prob_tied'])}." if row["prob_tied"] > 0 else f"{text}."
 
 
-def leaderboard_sentence(rows: Sequence[Mapping[Any, Any]], n_topics: int) -> str:
-    """Return a sentence on the best run, given leaderboard rows in one scope, highest score first.
+def leaderboard_sentence(rows: Sequence[Mapping[Any, Any]], n_topics: int, tied: Collection[str] = ()) -> str:
+    """Return a sentence on the best run, given leaderboard rows in one scope, highest score first, and the
+    runs that equal the first in every draw.
 
     Examples
     --------
@@ -318,21 +329,30 @@ def leaderboard_sentence(rows: Sequence[Mapping[Any, Any]], n_topics: int) -> st
     The chance that a is the best is 0.700; chosen as the best of 2 it is expected to score 0.412, not 0.431.
     """
     best = rows[0]
-    others = [str(row["run_id"]) for row in rows[1:] if row["among_best"]]
+    others = [str(row["run_id"]) for row in rows[1:] if row["among_best"] and row["run_id"] not in tied]
     like_these = best["scope"] == "population"
     where = "On topics like these" if like_these else _on_topics(n_topics)
     at_once = f"({level(best['ci_prob'])}, all ranks at once; {best['method']})"
     first, measure = best["run_id"], best["measure"]
     text = f"{where} {first} is the best of {len(rows)} runs by {measure} {at_once}."
+    has = f"{first} has"
+    if tied:
+        first = f"{', '.join([first, *tied][:-1])} and {[*tied][-1]}"
+        has = f"{first} share"
+        text = f"{where} {has} the highest {measure} of {len(rows)} runs {at_once}."
     if others:
-        text = f"{where} {first} has the highest {measure} of {len(rows)} runs, and "
+        text = f"{where} {has} the highest {measure} of {len(rows)} runs, and "
         number_of = counted(len(others), "run")
         text += f"{number_of} cannot be distinguished from the best {at_once}: {some_of(others)}."
-    text += f" The chance that {first} is the best is {chance_text(best['prob_best'])}"
+    is_best = "are" if tied else "is"
+    text += (
+        f" The chance that {first} {is_best} the best is {chance_text((1 + len(tied)) * best['prob_best'])}"
+    )
     if not like_these:
         return f"{text}."
     expected, value = number(best["expected"], 3), number(best["value"], 3)
-    return f"{text}; chosen as the best of {len(rows)} it is expected to score {expected}, not {value}."
+    which = "each" if tied else "it"
+    return f"{text}; chosen as the best of {len(rows)} {which} is expected to score {expected}, not {value}."
 
 
 def system_sentence(row: Mapping[Any, Any]) -> str:

@@ -36,6 +36,30 @@ def test_runs_that_are_equal_whatever_is_judged_are_said_to_be() -> None:
     assert "nDCG@3 of a and b is the same, whatever the unjudged documents in their reach are (" in of_ndcg
 
 
+def test_equal_runs_are_said_to_be_where_that_is_likeliest() -> None:
+    """Two copies, and a run that differs from them in one unjudged document."""
+    runs = {"a": {"q": "abx", "r": "dcy"}, "b": {"q": "abx", "r": "dcy"}, "d": {"q": "abz", "r": "dcy"}}
+    runs["c"] = {"q": "abc", "r": "dca"}
+    judged = {"q": {"a": 1, "b": 0, "c": 1}, "r": {"a": 0, "c": 1, "d": 1}}
+    collection = from_rankings(runs, judged, {"c": "o"}, pooled_run_ids=("c",), pool_depth=3)
+    found = compare(collection, ["a", "b", "d"], "P@3", posterior="draws=50")
+    rows = found.differences().dropna(subset="lower").query("run_a == 'a' and run_b == 'd'")
+    here, there = (f"{row.prob_equal:.3f}" for row in rows.itertuples())
+    assert float(here) > 0.5
+    _, one, _, *boards = found.sentences()
+    assert one.startswith(
+        f"On these 2 topics the P@3 of a equals that of d with a chance of {here}; its mean is"
+    )
+    assert f", equal {there}). On the existing judgments" in one
+    assert len(boards) == 2
+    for board in boards:
+        assert " a and b share the highest P@3 of 3 runs, and 1 run cannot be distinguished" in board
+        assert board.partition(" The ")[0].endswith(": d.")
+        chances = found.runs().dropna(subset="value").set_index(["scope", "run_id"])["prob_best"]
+        scope = "population" if board.startswith("On topics like these") else "these-topics"
+        assert f"The chance that a and b are the best is {chances[scope][['a', 'b']].sum():.3f}" in board
+
+
 def test_a_pair_has_a_sentence_of_its_own_among_many() -> None:
     found = compared("new-a", "new-b", "north-1")
     (one,) = found.sentences("north-1", "new-a")
