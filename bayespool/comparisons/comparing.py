@@ -501,7 +501,7 @@ def gate(
     of_pair, ci_prob = [scores.run_ids.index(run) for run in pair], fill_ci_prob(None)
     (bounds,), (e,) = scores.bounds, scores.estimates
     is_open = bool(bounds.has_unjudged[of_pair].any())
-    given = list_conditions(scores.metadata, [measure], far_runs(scores.to_frame())) * is_open
+    given = list_conditions(scores.metadata, [measure], far_runs(scores.to_frame()), pair) * is_open
     needed, lead = f"and a verdict needs {probability:g}", np.full(1, np.nan)
     if e.draws is None:
         given = [f"{estimator.name}: {note_line(e.notes[0])}"]
@@ -514,6 +514,8 @@ def gate(
     verdict: Verdict = "cannot be told"
     if is_open and not is_named and is_on_priors(scores.metadata):
         needed = "and without a pool only a posterior asked for by name decides (--posterior combined)"
+    elif not scores.metadata["passages"].keys().isdisjoint(pair):
+        needed = "and ids that match only without a suffix decide nothing (--reading documents=best-passage)"
     elif max(chance, 1 - chance) >= probability:
         verdict = "better or equal" if chance > 0.5 else "worse"
     both, missing = np.all(scores.has_topic[of_pair], axis=0), missing_topics(scores.metadata, pair)

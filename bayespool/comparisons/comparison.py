@@ -425,7 +425,8 @@ class Comparison(Result):
                 }
             drawn = method if e.draws is not None else self.shown_method(measure)
             by_missing = self.is_by_missing_topics(measure, method, test)
-            matrices["significant"] = np.where(by_missing, np.nan, matrices["significant"])
+            withheld = by_missing | self.has_passages
+            matrices["significant"] = np.where(withheld, np.nan, matrices["significant"])
             if (measure, drawn, test) in self.significant:
                 matrices["reversal_risk"] = self.significant[measure, drawn, test].reversal_risk(better)
             if (sign_change := self.prob_sign_change(measure, method)) is not None:
@@ -488,6 +489,12 @@ class Comparison(Result):
         is_open &= ~common.confirms(np.subtract.outer(value, value), self.level)
         return np.asarray(is_open & (self.p_adjusted[measure, method, test] <= self.level))
 
+    @property
+    def has_passages(self) -> BoolArray:
+        """Whether ids of either run match only if a suffix is cut, shape (run, run): no verdict."""
+        has = np.isin(self.run_ids, list(self.scores.metadata.get("passages", ())))
+        return np.asarray(np.logical_or.outer(has, has))
+
     def prob_sign_change(self, measure: Measure, method: str) -> FloatArray | None:
         """Return the chance that judging changes the sign of a method's differences, shape (run, run).
 
@@ -508,7 +515,7 @@ class Comparison(Result):
     def announced_as_judged(self, measure: Measure, test: SignificanceTest) -> npt.NDArray[np.bool_]:
         """Return where `better_as_judged` is so, not in doubt and not by missing topics, shape (run, run)."""
         silent = self.is_in_doubt(measure, AS_JUDGED, test)
-        silent |= self.is_by_missing_topics(measure, AS_JUDGED, test)
+        silent |= self.is_by_missing_topics(measure, AS_JUDGED, test) | self.has_passages
         return self.better_as_judged(measure, test) & ~silent
 
     def reliability(self) -> pd.DataFrame:

@@ -89,7 +89,7 @@ def _conditional(
 ) -> str:
     """Return a method's name with the conditions of its posteriors of some runs."""
     far = [run for run in run_ids if run in comparison.far_runs]
-    condition = conditions(comparison.scores.metadata, measures, far)
+    condition = conditions(comparison.scores.metadata, measures, far, run_ids)
     return f"{method}; {condition}" if condition else method
 
 
@@ -397,7 +397,8 @@ def _significance_clause(comparison: Comparison, key: TestKey, a: int, b: int, *
     negation, condition = "" if significant else " not", ""
     verb = f"is{negation}"
     decides = comparison.decides(measure)
-    in_doubt = bool(comparison.is_in_doubt(measure, AS_JUDGED, test)[a, b])
+    of_passages = bool(comparison.has_passages[a, b])
+    in_doubt = of_passages or bool(comparison.is_in_doubt(measure, AS_JUDGED, test)[a, b])
     if in_doubt and (significant or not decides):
         verb = f"would{negation} be"
         condition = " if all that is unjudged were nonrelevant"
@@ -414,13 +415,13 @@ def _significance_clause(comparison: Comparison, key: TestKey, a: int, b: int, *
         f" On the existing judgments the difference of {_amount(value[a] - value[b])} {verb} significant "
         f"at {comparison.level:g}{condition} ({test_name}: {_p(p)}, effect size {letter} = {size:.2f})"
     )
-    text += "; no verdict" * by_missing
+    text += "; no verdict" * (by_missing or of_passages)
     draws = comparison.significant.get(key)
     if draws is None or is_certain:
         return text + "."
     if not significant:
         chance = _significance_chance(comparison, draws, a, b)
-        enough = ", enough to announce it" * (decides and bool(draws.order[a, b]))
+        enough = ", enough to announce it" * (decides and not of_passages and bool(draws.order[a, b]))
         return f"{text}; with all documents judged it would be with a chance of {chance}{enough}."
     risk = draws.reversal_risk(comparison.better_as_judged(measure, test))[a, b]
     too_much = ": too uncertain to announce" * (not draws.order[a, b])

@@ -325,7 +325,10 @@ def _test_views(comparison: Comparison, significance: pd.DataFrame, lists_pairs:
 
 def _verdict_note(comparison: Comparison, rows: pd.DataFrame) -> str:
     """Return a note on what is shown as significant in the tests of one measure, and what is not."""
-    is_silent = rows["significant"].isna() & rows["p_adjusted"].notna()
+    has_passages = (
+        rows[["run_a", "run_b"]].isin(list(comparison.scores.metadata.get("passages", ()))).any(axis=1)
+    )
+    is_silent = rows["significant"].isna() & rows["p_adjusted"].notna() & ~has_passages
     is_confirmed = rows["p_common"] <= comparison.level
     is_confirmed &= rows["difference_common"] * rows["difference"] > 0
     is_by_missing = (rows["n_common"] < len(comparison.scores.query_ids)) & ~is_confirmed
@@ -363,6 +366,8 @@ def _verdict_note(comparison: Comparison, rows: pd.DataFrame) -> str:
         if shown in repeated:
             why = f"{shown} does not announce it"
         sentences.append(f"No verdict, whatever p is, where {why}.")
+    if has_passages.any():
+        sentences.append("No verdict, whatever p is, of runs with ids that match only if a suffix is cut.")
     if (is_in_spite & is_by_missing).any():
         sentences.append("No verdict, whatever p is, where the topics that both runs have do not confirm it.")
     return " ".join(sentences)

@@ -47,7 +47,8 @@ def score_sentences(
         return f" over {counted(n_topics, 'topic')}{f' ({missing})' * bool(missing)}"
 
     def condition(row: Row) -> str:
-        return conditions(metadata, [measure], {str(row["run_id"])} & far)
+        run = str(row["run_id"])
+        return conditions(metadata, [measure], {run} & far, [run])
 
     for measure in measures:
         rows = frame[frame["measure"] == str(measure)]

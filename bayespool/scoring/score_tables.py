@@ -15,7 +15,7 @@ from bayespool.measures.parsing import is_trec_eval_measure
 from bayespool.names import HIERARCHICAL_FORMS
 from bayespool.report.notes import ranged, severity, without_numbers
 from bayespool.scoring.columns import BOUNDS, RUN_COLUMNS, SCORE_COLUMNS, is_time
-from bayespool.tables.formatting import counted, level, some_of
+from bayespool.tables.formatting import counted, level, percent, some_of
 from bayespool.tables.markup import Arrangement
 from bayespool.tables.table import COLUMNS, IntervalColumn, Pivot, Table, View, ViewColumn
 
@@ -98,15 +98,23 @@ def paper_columns(
     return [*names, *(["estimates"] if not all(has_interval) else [])]
 
 
-def conditions(metadata: Mapping[str, Any], measures: Iterable[object], far: Iterable[str] = ()) -> str:
+def conditions(
+    metadata: Mapping[str, Any],
+    measures: Iterable[object],
+    far: Iterable[str] = (),
+    run_ids: Iterable[str] | None = None,
+) -> str:
     """Return the conditions of posteriors for all outputs: pool, its depth, runs unlike it; mostly empty."""
-    return "; ".join(list_conditions(metadata, measures, far))
+    return "; ".join(list_conditions(metadata, measures, far, run_ids))
 
 
 def list_conditions(
-    metadata: Mapping[str, Any], measures: Iterable[object], far: Iterable[str] = ()
+    metadata: Mapping[str, Any],
+    measures: Iterable[object],
+    far: Iterable[str] = (),
+    run_ids: Iterable[str] | None = None,
 ) -> list[str]:
-    """Return the conditions of posteriors, each with its reason where there is one."""
+    """Return the conditions of posteriors, each with its reason where there is one, for some of the runs."""
     pool, texts = metadata.get("pool", {}), []
     if pool.get("n_organizations", 2) < 2:
         which = "a pool of one organization" if pool.get("n_pooled_runs") else "no pool"
@@ -124,6 +132,10 @@ def list_conditions(
         texts.append(f"extrapolated below the pool depth of {depth}")
     if names := tuple(far):
         texts.append(f"{some_of(names, 3)} unlike the pool")
+    passages = metadata.get("passages", {})
+    if cut := [run for run in passages if run_ids is None or run in set(run_ids)]:
+        shares = (f"{percent(passages[run])} of the top of {run}" for run in cut)
+        texts.append(f"{some_of(shares, 3)} judged only if a suffix of ids were cut")
     return texts
 
 

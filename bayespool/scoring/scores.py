@@ -251,10 +251,9 @@ class Scores(ReadableScores):
         """Notes on runs, apart from those made by estimators."""
         statements = {}
         for measure, bounds in zip(self.measures, self.bounds, strict=True):
-            conditions = list_conditions(self.metadata, [measure])
             for r, run in enumerate(self.run_ids):
                 is_open = bounds.has_unjudged[r]
-                texts = conditions * bool(is_open)
+                texts = list_conditions(self.metadata, [measure], run_ids=[run]) * bool(is_open)
                 users = self.metadata["runs_of_the_user"]
                 if run in users and len(users) > 1 and self.metadata["pool"]["n_pooled_runs"]:
                     texts.append(

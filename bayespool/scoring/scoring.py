@@ -15,7 +15,7 @@ from bayespool import __version__
 from bayespool.collection import Collection, Reading
 from bayespool.collection.contents import SPARSE_NOTE, expect_collection
 from bayespool.collection.own import find_targets as find_targets
-from bayespool.collection.passages import refuse_unjudged_runs
+from bayespool.collection.passages import find_passages, refuse_unjudged_runs
 from bayespool.collection.rankings import tie_notes
 from bayespool.collection.reading_keys import parse_reading
 from bayespool.collection.sources import Organizations, Runs, gather_runs
@@ -160,8 +160,16 @@ def _describe_targets(targets: Targets, lack: str) -> dict[str, Any]:
         "pool_notes": notes,
         "query_ids": list(collection.query_ids),
         "missing_topics": _missing_topics(collection, targets.run_ids),
+        "passages": _passage_shares(given, targets.run_ids),
         **({"sparse_measures": sparse} if sparse else {}),
     }
+
+
+def _passage_shares(collection: Collection, run_ids: Sequence[str]) -> dict[str, float]:
+    """Return the share of runs' top documents that would be judged if a suffix were cut, by run."""
+    top = collection.document[collection.run_index(run_ids), :, :10]  # the ranks that are looked at
+    matches = find_passages(run_ids, top, collection.judged, collection.doc_ids)
+    return {each.run_id: each.n_joined / each.n_top for each in matches}
 
 
 def _missing_topics(collection: Collection, run_ids: Sequence[str]) -> dict[str, list[str]]:

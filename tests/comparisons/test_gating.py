@@ -207,3 +207,28 @@ def test_on_priors_alone_compare_and_gate_decide_by_a_posterior_that_is_named() 
         assert gate(open_, ("b", "a"), "P@10", posterior=posterior).status == (0 if decides else 2)
     table = compare(sure, ("a", "b"), "P@10", posterior="draws=50").significance()
     assert table["significant"].all()
+
+
+def test_ids_that_match_only_without_a_suffix_give_no_verdict() -> None:
+    """A third of the topics of the new run have ids of passages, so that it is worse for its names alone."""
+    qrels = {str(t): {f"d{i}": int(i < 4) for i in range(8)} for t in range(12)}
+    old = {q: {f"d{i}": -i for i in range(4)} for q in qrels}
+    new = {q: {f"d{i}" + "#1" * (int(q) < 4): -i for i in (0, 1, 2, 7)} for q in qrels}
+    with warnings.catch_warnings(action="ignore"):
+        collection = read_collection(qrels, {"old": old, "new": new})
+        found = gate(collection, ["old", "new"], "P@4", posterior="combined(draws=50)")
+        compared = compare(collection, ["old", "new"], "P@4", estimators=PosteriorEstimator(draws=50))
+    condition = "33.3 % of the top of new judged only if a suffix of ids were cut"
+    assert found.status == 2
+    assert condition in found.metadata["gate"]["conditions"]
+    assert condition in found.sentence
+    assert "decide nothing (--reading documents=best-passage)" in found.sentence
+    assert compared.significance()["significant"].isna().all()
+    assert condition in compared.sentences()[0]
+    assert "would be significant at 0.05 if all that is unjudged were nonrelevant" in compared.sentences()[0]
+    assert "; no verdict" in compared.sentences()[0]
+    (heading, note), *_ = (
+        (v.title, v.note) for table in compared.tables() for v in table.views if "significance" in v.title
+    )
+    assert condition in heading
+    assert "No verdict, whatever p is, of runs with ids that match only if a suffix is cut." in note
