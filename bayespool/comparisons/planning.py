@@ -371,8 +371,8 @@ def plan_comparison(
     >>> runs = ["new-a", "new-b"]
     >>> made = plan_comparison(load_example(), runs, posterior="posterior-ratio", more_topics=20)
     >>> now, *_, doubled = made.scenarios()["smallest"]
-    >>> round(doubled / now, 1)
-    0.7
+    >>> bool(0.7 < doubled / now < 0.85)  # of topics alone 1/√2
+    True
 
     Before there is a collection:
 

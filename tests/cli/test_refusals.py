@@ -225,7 +225,6 @@ WRONG: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("-o", "nowhere/x.csv", "there is no folder nowhere"),
         ("--figure", "x.gif", "x.gif"),
         ("--report", "x.pdf", "x.pdf"),
-        ("--audit", "x", "there is no --audit any more; write --own-judgments CERTIFICATE.json"),
     ),
     "compare nowhere.run nowhere.b.run": (
         ("--table", "nonsense", "'nonsense' is not one of"),
