@@ -220,7 +220,10 @@ class UnjudgedDocuments:
 
     score: str  # name of the variable of the runs' scores
     run_ids: tuple[str, ...]
-    organizations: tuple[str, ...]  # new ones, numbered after the evidence's
+    organizations: tuple[str, ...]  # new ones
+    new_organization: IndexArray  # of each run of a new one; these runs are numbered after the evidence's
+    few: FloatArray  # how few documents of such a run are unjudged, from 0 to 1, shape (new run,)
+    usually_few: float  # the same of the evidence's organizations
     labels: tuple[str, ...]  # of the documents
     rows: Mapping[str, AnyArray]  # what the formula of hidden documents asks for, shape (row, ...)
     document: IndexArray  # of each row; log odds are means over the rows of a document

@@ -106,29 +106,32 @@ def build_graph(spec: ModelSpec, evidence: Evidence, unjudged: UnjudgedDocuments
         if unjudged is not None:
             for name, values in unjudged.rows.items():
                 data[f"unjudged_{name}"] = pm.Data(f"unjudged_{name}", values)
-            effects |= _new_effects(spec, evidence, unjudged.organizations, effects)
+            effects |= _new_effects(spec, evidence, unjudged, effects)
             _add_scores(spec, unjudged, logit(spec.hidden, "unjudged"))
     return model
 
 
 def _new_effects(
-    spec: ModelSpec, evidence: Evidence, new: tuple[str, ...], effects: Mapping[str, Any]
+    spec: ModelSpec, evidence: Evidence, unjudged: UnjudgedDocuments, effects: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Add effects of new organizations, and return those of all organizations, the new ones last.
+    """Add effects of new organizations, and return those of all organizations, and of runs of new ones last.
 
-    As in `bayespool.posterior.distance.NewOrganizations`: effects and slopes have a t distribution's tails.
+    As in `bayespool.posterior.distance.NewOrganizations`: effects and slopes have a t distribution's tails,
+    and effects are larger on runs with few unjudged documents (`bayespool.posterior.stretch_with_few`).
     """
-    model, n_known = pm.modelcontext(None), len(evidence.organizations)
+    model, n_known, new = pm.modelcontext(None), len(evidence.organizations), unjudged.organizations
     model.add_coord("new_organization", new)
     freedom = spec.effects["organization"].freedom.variable("freedom")
     tails = pt.sqrt(freedom / pm.ChiSquared("standard_tails", freedom, dims="new_organization"))
     about_intercept = np.sqrt(1 + (1 / n_known if n_known else 0))
+    few = spec.effects["organization"].few.variable("few")
+    stretch = pt.sqrt(pt.maximum(1, (1 + few * unjudged.few) / (1 + few * unjudged.usually_few)))
     concatenate: Any = pt.concatenate  # which has no types
     grown = {}
     for name, effect in spec.effects.items():
-        scale, size = model[f"sigma_{name}"], 1
+        scale, size, of_run = model[f"sigma_{name}"], 1, np.ones(1)
         if effect.dim == "organization":
-            scale = scale * about_intercept * tails
+            scale, of_run = scale * about_intercept * tails, stretch[:, None]
         elif effect.dim == "organization_topic":
             size = len(evidence.query_ids)
         elif effect.dim == "organization_predictor":
@@ -137,7 +140,8 @@ def _new_effects(
         else:
             continue
         standard = pm.Normal(f"standard_new_{name}", shape=size * len(new))
-        grown[name] = concatenate([effects[name], scale * standard])
+        of_new = (scale * standard).reshape((len(new), size))[unjudged.new_organization] * of_run
+        grown[name] = concatenate([effects[name], of_new.reshape((-1,))])
     return grown
 
 

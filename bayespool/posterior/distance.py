@@ -249,6 +249,11 @@ def new_organization_sd(sigma: FloatArray, n_organizations: int) -> FloatArray:
 _FEW = 10  # unjudged documents of a run
 
 
+def fewness(n: IndexArray) -> FloatArray:
+    """Return how few documents there are, from 1 for none to 0."""
+    return np.exp(-n / _FEW)
+
+
 def stretch_with_few(
     prior: Prior, n_unjudged: IndexArray, n_hidden: IndexArray, n_draws: int, random_seed: int
 ) -> FloatArray:
@@ -266,8 +271,8 @@ def stretch_with_few(
     n_draws, random_seed : int
     """
     c = draw_prior(prior, (n_draws, 1), np.random.default_rng(key_of(random_seed, "few documents")))
-    usual = np.average(1 + c * np.exp(-n_hidden / _FEW), axis=1, weights=n_hidden)
-    return np.sqrt(np.maximum(1, (1 + c * np.exp(-n_unjudged / _FEW)) / usual[:, None]))
+    usual = np.average(1 + c * fewness(n_hidden), axis=1, weights=n_hidden)
+    return np.sqrt(np.maximum(1, (1 + c * fewness(n_unjudged)) / usual[:, None]))
 
 
 def new_organization_effect(

@@ -16,7 +16,7 @@ from bayespool.inference import Source
 from bayespool.measures import Additive, parse_measure
 from bayespool.models.evidence import ModelEvidence, UnjudgedDocuments
 from bayespool.names import COMBINED_MODELS
-from bayespool.posterior.distance import slope_within_rankings
+from bayespool.posterior.distance import fewness, slope_within_rankings
 from bayespool.posterior.estimator import PosteriorEstimator, parse_posterior
 from bayespool.posterior.fitting import prepare_model
 from bayespool.posterior.preparation import PreparedModel, ScoringProblem
@@ -143,9 +143,16 @@ def find_documents(problem: ScoringProblem, prepared: PreparedModel) -> Unjudged
     names = [problem.collection.organizations[o] for o in problem.organization]
     new = tuple(sorted({n for n, o in zip(names, prepared.organization, strict=True) if o < 0}))
     n_known = len(evidence.organizations)
-    of_run = [
-        n_known + new.index(n) if o < 0 else o for n, o in zip(names, prepared.organization, strict=True)
-    ]
+    new_runs = np.flatnonzero(prepared.organization < 0)
+    of_run = np.array(prepared.organization, dtype=np.int64)
+    of_run[new_runs] = n_known + np.arange(len(new_runs))
+    few, usually_few = np.zeros(len(new_runs)), 0.0
+    if problem.has_pool_evidence:
+        n_hidden = evidence.n_hidden_by_organization
+        few, usually_few = (
+            fewness(problem.n_unjudged[new_runs]),
+            float(np.average(fewness(n_hidden), weights=n_hidden)),
+        )
     document, rows = np.arange(len(u)), {}
     if isinstance(evidence, ModelEvidence):
         places = problem.places(problem.count_depth)
@@ -154,7 +161,7 @@ def find_documents(problem: ScoringProblem, prepared: PreparedModel) -> Unjudged
         rows["run"] = np.array([evidence.run_ids.index(run) for run in problem.run_ids])[places.run]
     else:
         rows["predictors"] = prepared.predictors
-    topic, organization = u.topic[document], np.array(of_run, dtype=np.int64)[u.run[document]]
+    topic, organization = u.topic[document], of_run[u.run[document]]
     cell = organization * len(evidence.query_ids) + topic
     rows |= {"topic": topic, "organization": organization, "organization_topic": cell}
     judged = score_bounds(problem.collection, problem.run_ids, measure, estimand=problem.estimand).low
@@ -171,6 +178,9 @@ def find_documents(problem: ScoringProblem, prepared: PreparedModel) -> Unjudged
         score=variable_name(measure),
         run_ids=problem.run_ids,
         organizations=new,
+        new_organization=np.array([new.index(names[r]) for r in new_runs], dtype=np.int64),
+        few=few,
+        usually_few=usually_few,
         labels=tuple(f"{q}, {d}" for t, q in enumerate(evidence.query_ids) for d in u.doc_ids(t)),
         rows=rows,
         document=document,

@@ -50,7 +50,10 @@ def unjudged_log_odds(problem: ScoringProblem, prepared: Any, values: dict[str, 
     n_known, n_topics = len(prepared.evidence.organizations), len(u.collection.query_ids)
     organization = np.unique(problem.organization, return_inverse=True)[1][u.run]
     tails = np.sqrt(values["freedom"] / values["standard_tails"])[organization]
-    effect = values["sigma_organization"] * np.sqrt(1 + 1 / n_known) * tails
+    n_hidden, c = prepared.evidence.n_hidden_by_organization, values["few"]
+    usual = 1 + c * np.average(np.exp(-n_hidden / 10), weights=n_hidden)
+    stretch = np.sqrt(np.maximum(1, (1 + c * np.exp(-problem.n_unjudged / 10)) / usual))[u.run]
+    effect = values["sigma_organization"] * np.sqrt(1 + 1 / n_known) * tails * stretch
     log_odds = np.concatenate(of_topics) + effect * values["standard_new_organization"][organization]
     slope = values["below_pool"] + values["slope_within_rankings"]
     slope = slope + values["sigma_below_pool"] * values["standard_below_pool"][u.topic]
@@ -73,7 +76,7 @@ def test_chances_of_unjudged_documents_are_those_of_the_model(model: str) -> Non
     values = {v.name: rng.normal(size=v.type.shape if None not in v.type.shape else v.shape.eval(**NO_LINKER))
               for v in graph.free_RVs}  # fmt: skip
     for name in values:  # positive ones, and shares
-        if "tails" in name or name in ("freedom", "sigma_below_pool"):
+        if "tails" in name or name in ("freedom", "sigma_below_pool", "few"):
             values[name] = np.abs(values[name]) + 0.5
     if "c" in values:
         values["c"] = np.array(0.4)
