@@ -1,4 +1,4 @@
-"""What is derived from a collection, kept with it."""
+"""Results derived from a collection, kept with it."""
 
 from __future__ import annotations
 
