@@ -9,7 +9,7 @@ Near: the share of randomized PIT values inside the central 95 %, 80 % and 50 %,
 anything unjudged. Over the runs reported, MAE and SRE of the uncorrected run, of the better of the two
 corrections of table 2 of "Splitting Water", of the best of all point corrections in hindsight, and of the
 estimator; and how much it is below the best of all, with a standard error over organizations. Far: over all
-runs left out, MAE and bias of each method; how many times the MAE of the best point correction the
+runs left out, MAE and bias of each estimator; how many times the MAE of the best point correction the
 estimator's is; coverage and PIT; geometric means over the rows, and the figures over all runs. By distance:
 over all runs with anything unjudged, by how unlike the pool the estimator takes them to be, their mean chance
 of a new kind, error, width and coverage, and the rank correlation of distance and error.
@@ -102,15 +102,15 @@ def errors(tables: list[tuple[str, pd.DataFrame]], estimator: str) -> str:
     for name, table in tables:
         groups = table[table["reported"]].groupby("measure", sort=False)
         for i, (measure, runs) in enumerate(groups):
-            by_method = {method: group.set_index("run_id") for method, group in runs.groupby("estimator")}
+            by_label = {label: group.set_index("run_id") for label, group in runs.groupby("estimator")}
             absolute, moved = {}, {}
-            for method, group in by_method.items():
+            for label, group in by_label.items():
                 if group["value"].isna().any():
                     continue  # no error without an estimate of every run
-                absolute[method] = (group["value"] - group["truth"]).abs() / len(group)
+                absolute[label] = (group["value"] - group["truth"]).abs() / len(group)
                 passed = overtaken_runs(group["truth"], group["value"]).sum(axis=1)
-                moved[method] = pd.Series(passed, index=group.index)
-            organization = by_method[estimator]["organization"]
+                moved[label] = pd.Series(passed, index=group.index)
+            organization = by_label[estimator]["organization"]
             row = [*compared(absolute, estimator, organization, "{:.4f}", "{:+.4f} ± {:.4f}")]
             row += compared(moved, estimator, organization, "{:.0f}", "{:+.0f} ± {:.0f}")
             lines.append(f"| {'' if i else name} | {measure} | " + " | ".join(row) + " |")
@@ -119,8 +119,8 @@ def errors(tables: list[tuple[str, pd.DataFrame]], estimator: str) -> str:
 
 def far(tables: list[tuple[str, pd.DataFrame]], estimator: str) -> str:
     """Errors and calibration of far newcomers: a row per result and measure, geometric means, all runs."""
-    methods = list(dict.fromkeys(m for _, table in tables for m in table["estimator"] if m != estimator))
-    columns = [*methods, estimator]
+    labels = list(dict.fromkeys(m for _, table in tables for m in table["estimator"] if m != estimator))
+    columns = [*labels, estimator]
     head = ["measure", "runs", *(f"MAE {m.removeprefix('posterior-')} (bias)" for m in columns)]
     head += ["times the best correction", "truth in 95 %", *(f"PIT in {p:.0%}" for p in CENTRAL)]
     lines = ["| | " + " | ".join(head) + " |", "| --- | --- |" + " ---: |" * (len(head) - 1)]
@@ -128,7 +128,7 @@ def far(tables: list[tuple[str, pd.DataFrame]], estimator: str) -> str:
     every = pd.concat([table for _, table in tables])
     for name, table in tables:
         for i, (measure, runs) in enumerate(table.groupby("measure", sort=False)):
-            mae, cells = errors_by_method(runs, columns)
+            mae, cells = errors_by_label(runs, columns)
             absolute.append(mae)
             graded = runs[runs["estimator"] == estimator]
             row = [str(measure), str(len(graded)), *cells, beside_best(mae, estimator), held(graded)]
@@ -140,7 +140,7 @@ def far(tables: list[tuple[str, pd.DataFrame]], estimator: str) -> str:
     blank = [""] * (2 + len(CENTRAL) - 1)
     row = ["", "", *cells, beside_best(mean, estimator), *blank]
     lines.append("| geometric mean | " + " | ".join(row) + " |")
-    mae, cells = errors_by_method(every, columns, n_runs=int((every["estimator"] == estimator).sum()))
+    mae, cells = errors_by_label(every, columns, n_runs=int((every["estimator"] == estimator).sum()))
     graded = every[every["estimator"] == estimator]
     row = ["", str(len(graded)), *cells, beside_best(mae, estimator), held(graded)]
     lines.append("| pooled | " + " | ".join(row) + " |")
@@ -177,16 +177,16 @@ def by_distance(tables: list[tuple[str, pd.DataFrame]], estimator: str) -> str:
     return "\n".join(lines)
 
 
-def errors_by_method(
-    runs: pd.DataFrame, methods: list[str], n_runs: int | None = None
+def errors_by_label(
+    runs: pd.DataFrame, labels: list[str], n_runs: int | None = None
 ) -> tuple[pd.Series, list[str]]:
-    """MAE of each method, and its cell with the bias; NaN and empty where it lacks an estimate of a run."""
+    """MAE of each estimator, and its cell with the bias; NaN and empty where it has none of a run."""
     error = (runs["value"] - runs["truth"]).groupby(runs["estimator"], sort=False)
     n_runs = int(error.size().max()) if n_runs is None else n_runs
-    whole = (error.count() == n_runs).reindex(methods, fill_value=False)
-    mae = error.agg(lambda e: e.abs().mean()).reindex(methods).where(whole)
-    bias = error.mean().reindex(methods)
-    return mae, [f"{mae[m]:.4f} ({bias[m]:+.3f})" if whole[m] else "" for m in methods]
+    whole = (error.count() == n_runs).reindex(labels, fill_value=False)
+    mae = error.agg(lambda e: e.abs().mean()).reindex(labels).where(whole)
+    bias = error.mean().reindex(labels)
+    return mae, [f"{mae[m]:.4f} ({bias[m]:+.3f})" if whole[m] else "" for m in labels]
 
 
 def beside_best(mae: pd.Series, estimator: str) -> str:
@@ -213,10 +213,10 @@ def compared(
     parts: dict[str, pd.Series], estimator: str, organization: pd.Series, form: str, difference: str
 ) -> list[str]:
     """The four errors and how far the estimator's is below the best one, from what each run adds to them."""
-    sums = {method: float(part.sum()) for method, part in parts.items()}
-    points = [method for method in sums if not method.startswith("posterior-") and method != AS_IT_STANDS]
-    best = min(points, key=lambda method: sums[method], default=None)
-    of_table_2 = [sums[method] for method in TABLE_2 if method in sums]
+    sums = {label: float(part.sum()) for label, part in parts.items()}
+    points = [label for label in sums if not label.startswith("posterior-") and label != AS_IT_STANDS]
+    best = min(points, key=lambda label: sums[label], default=None)
+    of_table_2 = [sums[label] for label in TABLE_2 if label in sums]
     cells = [sums.get(AS_IT_STANDS), min(of_table_2, default=None), None if best is None else sums[best]]
     shown = ["" if cell is None else form.format(cell) for cell in [*cells, sums[estimator]]]
     if best is None:

@@ -81,7 +81,7 @@ def results(
                         if ends is not None:
                             low, high = (float(end[r]) for end in ends)
                             width, holds = high - low, float(low - 1e-9 <= truth[run] <= high + 1e-9)
-                        yield (known + " columns" + more, e.method, str(e.measure)), (error, width, holds)
+                        yield (known + " columns" + more, e.estimator, str(e.measure)), (error, width, holds)
 
 
 def write_sample(whole: Collection, rng: np.random.Generator, folder: Path) -> None:

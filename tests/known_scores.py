@@ -34,7 +34,7 @@ def with_posterior(scores: Scores, ci_prob: float = 0.9) -> Scores:
         draws = Values(np.array([found.low.amount, found.high.amount] * 50), measure.unit)
         added.append(
             Estimates(
-                method="posterior-known",
+                estimator="posterior-known",
                 measure=measure,
                 run_ids=scores.run_ids,
                 query_ids=scores.query_ids,

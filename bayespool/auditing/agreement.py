@@ -125,7 +125,7 @@ class _Bets:
 
 
 COLUMNS = {
-    "judge": Column("judge", "method", "The judge."),
+    "judge": Column("judge", "text", "The judge."),
     "label_from": Column("label\nfrom", "threshold", "A label of this or more says relevant."),
     "n_labeled": Column("labeled", "count", "Documents with labels, of which the agreement is."),
     "step": Column("judged", "count", "Documents drawn and judged by people."),

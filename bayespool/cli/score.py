@@ -283,7 +283,7 @@ def plan(files: Files, keywords: dict[str, Any], outputs: Outputs) -> None:
 def reversals(
     files: Files, keywords: dict[str, Any], outputs: Outputs, exclude_runs: str | None = None
 ) -> None:
-    """Count the significant differences under few judgments that all judgments take back, by method, among
+    """Count the significant differences under few judgments that all judgments take back, by estimator, among
     runs that contributed to the pool and among those that did not.
     """
     check_keywords(comparisons.count_reversals, keywords)

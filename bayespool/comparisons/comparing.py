@@ -175,8 +175,8 @@ def compare(
     >>> from bayespool.comparisons import compare
     >>> two = compare(load_example(), ["new-a", "new-b"], "P@10", estimators="posterior-ratio")
     >>> frame = two.differences()
-    >>> print(frame[["method", "scope", "prob_greater"]].round(1).to_string(index=False))
-             method        scope  prob_greater
+    >>> print(frame[["estimator", "scope", "prob_greater"]].round(1).to_string(index=False))
+          estimator        scope  prob_greater
           as-judged these-topics           NaN
     posterior-ratio these-topics           1.0
     posterior-ratio   population           1.0
@@ -192,7 +192,7 @@ def compare(
     check_count("random_seed", random_seed, least=0)
     check_choice("estimand", estimand, Estimand)
     check_choice("ideal", ideal, Ideal)
-    methods = parse_estimators(
+    parsed_estimators = parse_estimators(
         with_as_judged("posterior-combined" if estimators is None else estimators),
         {"joint": True} | shared_settings(posterior),
         by_settings=True,
@@ -216,7 +216,7 @@ def compare(
         group_systems(collection, replicates) if replicates else collection,
         run_ids,
         with_ideal(parsed, ideal),
-        methods,
+        parsed_estimators,
         **asked,
     )
     _refuse_one_run(targets.run_ids)
@@ -224,7 +224,7 @@ def compare(
     asked |= {"ideal": ideal, **comparing, **settings, "posterior": posterior}
     scores = score_targets(
         targets,
-        settings=described(measures=parsed, estimators=methods, **asked),
+        settings=described(measures=parsed, estimators=parsed_estimators, **asked),
         ci_prob=prob,
         report=report,
     )
@@ -294,11 +294,11 @@ def compare_scores(
 ) -> Comparison:
     """Compare runs from existing scores, as `compare` does.
 
-    ``as-judged`` must be among the methods. ``bounds`` are those of `difference_bounds`, by measure;
+    ``as-judged`` must be among the estimators. ``bounds`` are those of `difference_bounds`, by measure;
     ``is_named`` says whether posteriors on priors alone give verdicts.
     """
     _refuse_one_run(scores.run_ids)
-    if not any(e.method == AS_JUDGED for e in scores.estimates):
+    if not any(e.estimator == AS_JUDGED for e in scores.estimates):
         raise InputError(
             f"no uncorrected scores to compare with: {AS_JUDGED} is missing",
             hint=f"score with {AS_JUDGED} among the estimators",
@@ -314,9 +314,9 @@ def compare_scores(
     has_topic = scores.has_topic
     for e in scores.estimates:
         if report is not None:
-            report(f"comparing: {e.method} {e.measure}")
+            report(f"comparing: {e.estimator} {e.measure}")
         for test in tests:
-            key = (e.measure, e.method, test)
+            key = (e.measure, e.estimator, test)
             p[key] = p_values(e.per_topic, test, random_seed=random_seed)
             applied: Control = "none" if test == "tukey-hsd" else control
             if applied == "dunnett":
@@ -337,7 +337,7 @@ def compare_scores(
         if e.draws is not None:
             for each in scope:
                 values, unit = draws_in_scope(e, each, random_seed)
-                draws[e.measure, e.method, each] = compare_runs_by_draws(
+                draws[e.measure, e.estimator, each] = compare_runs_by_draws(
                     values, ci_prob=scores.ci_prob, rope=rope, unit=unit
                 )
     testing: dict[str, Any] = {"tests": tests, "control": control, "level": level, "announce": announce}

@@ -58,15 +58,15 @@ class Comparison(Result):
     Attributes
     ----------
     scores : Scores
-        The runs' bounds and estimates; the first method is the uncorrected scores, ``as-judged``.
-    draws : mapping of (Measure, method, scope) to DrawComparison
-        For methods with draws, by scope (`bayespool.compare`).
-    p_values : mapping of (Measure, method, test) to ndarray of float, shape (run, run)
-        Unadjusted, of each method's per-topic values, which are taken as known.
-    p_adjusted : mapping of (Measure, method, test) to ndarray of float, shape (run, run)
+        The runs' bounds and estimates; the first estimator is the uncorrected scores, ``as-judged``.
+    draws : mapping of (Measure, estimator, scope) to DrawComparison
+        For estimators with draws, by scope (`bayespool.compare`).
+    p_values : mapping of (Measure, estimator, test) to ndarray of float, shape (run, run)
+        Unadjusted, of each estimator's per-topic values, which are taken as known.
+    p_adjusted : mapping of (Measure, estimator, test) to ndarray of float, shape (run, run)
         Adjusted for the family of pairs compared; NaN for others; Tukey's are so by themselves.
-    significant : mapping of (Measure, method, test) to SignificantDraws
-        For methods with draws and the tests that are repeated in every draw (``paired-t``, ``tukey-hsd``).
+    significant : mapping of (Measure, estimator, test) to SignificantDraws
+        For estimators with draws and the tests that are repeated in every draw (``paired-t``, ``tukey-hsd``).
     tests : tuple of str
     control : str
         Of the p-values over the pairs compared, ``tukey-hsd`` excepted.
@@ -84,7 +84,7 @@ class Comparison(Result):
     bounds : mapping of Measure to (ndarray of float, ndarray of float), shape (pair,) each
         Least and greatest difference on these topics of each pair, over all completions of the judgments
         (`bayespool.evidence.difference_bounds`).
-    common : mapping of (Measure, method, test) to CommonTopics
+    common : mapping of (Measure, estimator, test) to CommonTopics
         Differences and p-values on the topics that both runs of a pair have.
     is_named : bool
         Whether the posteriors were asked for by name: on priors alone only such give verdicts.
@@ -165,14 +165,16 @@ class Comparison(Result):
         """Return notes on the pool, the runs and measures that share no draws."""
         scores = self.scores
         lines = notes_of(scores.metadata, scores.statements, scores.run_ids, scores.measures)
-        for method in dict.fromkeys(method for _, method, _ in self.draws):
-            estimates = [e for e in scores.estimates if e.method == method and is_compared_across(e.measure)]
+        for estimator in dict.fromkeys(estimator for _, estimator, _ in self.draws):
+            estimates = [
+                e for e in scores.estimates if e.estimator == estimator and is_compared_across(e.measure)
+            ]
             joint = {id(e) for group in groups_with_shared_draws(estimates) for e in group}
             apart = [str(e.measure) for e in estimates if id(e) not in joint]
             if len(apart) > 1 or (apart and joint):
                 lines.append(
-                    f"{method}: draws of {', '.join(apart)} come from completed judgments of their own, so "
-                    "that nothing is said across measures; posterior='joint=True' completes them together"
+                    f"{estimator}: draws of {', '.join(apart)} come from completed judgments of their own, "
+                    "so that nothing is said across measures; posterior='joint=True' completes them together"
                 )
         return tuple(lines)
 
@@ -212,8 +214,8 @@ class Comparison(Result):
         Returns
         -------
         pandas.DataFrame
-            One row per measure, method, scope and pair (of all runs, or of another run and a baseline):
-            ``measure``, ``method``, ``scope``, ``run_a``, ``run_b``, ``difference`` (a minus b), ``lower``
+            One row per measure, estimator, scope and pair (of all runs, or of another run and a baseline):
+            ``measure``, ``estimator``, ``scope``, ``run_a``, ``run_b``, ``difference`` (a minus b), ``lower``
             and ``upper`` (ends of its interval), ``bound_lower`` and ``bound_upper`` (on these topics no
             judgment of unjudged documents goes beyond them), ``ci_prob``, ``prob_greater``, ``prob_equal``,
             ``prob_less``
@@ -221,8 +223,8 @@ class Comparison(Result):
             bit), ``rope``, ``prob_equivalent`` (the difference is no more than ``rope``), ``as_judged``
             (difference as judged, a minus b), ``p`` (adjusted, of the first test as judged), ``n_common``,
             ``difference_common`` and ``p_common`` (these two as judged on the topics that both runs have,
-            and their number) and ``risk`` (of a reversal, by the first test as in `significance`). A method
-            without draws has only the difference on these topics.
+            and their number) and ``risk`` (of a reversal, by the first test as in `significance`). An
+            estimator without draws has only the difference on these topics.
         """
         frames, test = [], self.tests[0]
         for e in self.scores.estimates:
@@ -230,21 +232,21 @@ class Comparison(Result):
             shared = {"as_judged": np.subtract.outer(judged, judged)}
             shared["p"] = self.p_adjusted[e.measure, AS_JUDGED, test]
             shared |= self.common[e.measure, AS_JUDGED, test].columns
-            if s := self.significant.get((e.measure, e.method, test)):
+            if s := self.significant.get((e.measure, e.estimator, test)):
                 shared["risk"] = s.reversal_risk(self.better_as_judged(e.measure, test))
             if e.draws is None:
                 shared["difference"] = np.subtract.outer(e.value, e.value)
                 frames.append(self._pairs(e, {"scope": "these-topics"} | self._bounds(e.measure), shared))
             for scope in get_args(Scope):
-                if (e.measure, e.method, scope) in self.draws:
-                    d = self.draws[e.measure, e.method, scope]
+                if (e.measure, e.estimator, scope) in self.draws:
+                    d = self.draws[e.measure, e.estimator, scope]
                     matrices = {"difference": d.difference, "lower": d.lower, "upper": d.upper}
                     matrices |= {"prob_greater": d.prob_greater, "prob_equal": d.prob_equal}
                     matrices |= {"prob_less": d.prob_greater.T, "prob_equivalent": d.prob_equivalent}
                     keys = {"scope": scope, "ci_prob": self.ci_prob, "rope": self.rope}
                     keys |= self._bounds(e.measure) if scope == "these-topics" else {}
                     frames.append(self._pairs(e, keys, matrices | shared))
-        columns = ["measure", "method", "scope", "run_a", "run_b", "difference", "lower", "upper"]
+        columns = ["measure", "estimator", "scope", "run_a", "run_b", "difference", "lower", "upper"]
         columns += ["bound_lower", "bound_upper", "ci_prob", "prob_greater", "prob_equal", "prob_less"]
         columns += ["rope", "prob_equivalent", "as_judged", "p", *COMMON_COLUMNS, "risk"]
         return pd.concat(frames, ignore_index=True).reindex(columns=columns)
@@ -255,10 +257,10 @@ class Comparison(Result):
         Returns
         -------
         pandas.DataFrame
-            One row per measure, method with draws (without one ``as-judged``), scope and run: ``measure``,
-            ``method``, ``scope``, ``label`` (a letter; empty for more than 25 runs), ``run_id``,
+            One row per measure, estimator with draws (without one ``as-judged``), scope and run: ``measure``,
+            ``estimator``, ``scope``, ``label`` (a letter; empty for more than 25 runs), ``run_id``,
             ``as_judged``, ``better_than`` (letters of the runs that it is significantly better than as
-            judged, by the first test, unless it `is_in_doubt`), and for methods with draws: ``value``,
+            judged, by the first test, unless it `is_in_doubt`), and for estimators with draws: ``value``,
             ``lower``, ``upper`` and ``ci_prob`` (interval of the run's score in the scope), ``rank_lower``
             and ``rank_upper`` (first and last rank that it may have, right for all runs at once with the
             probability ``ci_prob``),
@@ -279,20 +281,20 @@ class Comparison(Result):
             runs: dict[str, Any] = {"label": labels, "run_id": np.array(self.run_ids, dtype=object)}
             runs |= {"as_judged": self.scores[AS_JUDGED, measure].value}
             runs |= {"better_than": ["".join(labels[row]) for row in better]}
-            keys = [(method, scope) for of, method, scope in self.draws if of == measure]
-            for method, scope in keys or [(AS_JUDGED, "these-topics")]:
-                columns = {"measure": str(measure), "method": method, "scope": scope, **runs}
+            keys = [(estimator, scope) for of, estimator, scope in self.draws if of == measure]
+            for estimator, scope in keys or [(AS_JUDGED, "these-topics")]:
+                columns = {"measure": str(measure), "estimator": estimator, "scope": scope, **runs}
                 if keys:
-                    columns |= self._leaderboard_columns(measure, method, scope)
+                    columns |= self._leaderboard_columns(measure, estimator, scope)
                 frames.append(pd.DataFrame(columns))
-        names = ["measure", "method", "scope", *runs, "value", "lower", "upper", "ci_prob", "rank_lower"]
+        names = ["measure", "estimator", "scope", *runs, "value", "lower", "upper", "ci_prob", "rank_lower"]
         names += ["rank_upper", "tier", "among_best", "prob_best", "expected", "expected_rank", *rank_names]
         return pd.concat(frames, ignore_index=True).reindex(columns=names).astype({"among_best": "boolean"})
 
-    def _leaderboard_columns(self, measure: Measure, method: str, scope: Scope) -> dict[str, Any]:
-        """Return leaderboard columns for one method with draws."""
-        d = self.draws[measure, method, scope]
-        e = self.scores[method, measure]
+    def _leaderboard_columns(self, measure: Measure, estimator: str, scope: Scope) -> dict[str, Any]:
+        """Return leaderboard columns for one estimator with draws."""
+        d = self.draws[measure, estimator, scope]
+        e = self.scores[estimator, measure]
         (lower, upper), expected = e.interval(self.ci_prob), e.value
         if scope == "population":
             population = estimate_population(e, self.ci_prob, random_seed=self.metadata["random_seed"])
@@ -306,8 +308,8 @@ class Comparison(Result):
 
     def pairs_in_order(self, measure: Measure, arrangement: Arrangement) -> pd.DataFrame:
         """Return a frame of the pairs of runs, sorted and truncated as arranged."""
-        rows, method = self.differences(), self.shown_method(measure)
-        rows = rows[(rows["measure"] == str(measure)) & (rows["method"] == method)]
+        rows, estimator = self.differences(), self.shown_estimator(measure)
+        rows = rows[(rows["measure"] == str(measure)) & (rows["estimator"] == estimator)]
         rows = rows[rows["scope"] == "these-topics"]
         size, chance = rows["difference"].abs(), rows[["prob_greater", "prob_less"]].max(axis=1)
         if key := arrangement.sort or ("difference" if arrangement.top else ""):
@@ -315,9 +317,9 @@ class Comparison(Result):
             rows = rows.loc[keys.sort_values(ascending=key == "p", kind="stable").index]
         return rows[["measure", "run_a", "run_b"]].head(arrangement.top or len(rows))
 
-    def shown_method(self, measure: Measure) -> str:
-        """Return the first method with draws for a measure, else ``as-judged``."""
-        drawn = (method for of, method, scope in self.draws if (of, scope) == (measure, "these-topics"))
+    def shown_estimator(self, measure: Measure) -> str:
+        """Return the first estimator with draws for a measure, else ``as-judged``."""
+        drawn = (estimator for of, estimator, scope in self.draws if (of, scope) == (measure, "these-topics"))
         return next(drawn, AS_JUDGED)
 
     def across_measures(self) -> pd.DataFrame:
@@ -330,10 +332,10 @@ class Comparison(Result):
         Returns
         -------
         pandas.DataFrame
-            One row per method, group of measures that share their draws, scope and pair: ``measures`` (with
-            ``", "`` between), ``n_measures``, ``method``, ``scope``, ``run_a``, ``run_b``,
-            ``prob_all_greater`` and ``prob_all_less`` (a greater than b on every measure, less on every
-            one), ``prob_disagree`` (greater on one of them and less on another), and ``prob_tied`` (all other
+            One row per estimator, group of measures that share their draws, scope and pair: ``measures``
+            (with ``", "`` between), ``n_measures``, ``estimator``, ``scope``, ``run_a``, ``run_b``,
+            ``prob_all_greater`` and ``prob_all_less`` (a greater than b on every measure, less on every one),
+            ``prob_disagree`` (greater on one of them and less on another), and ``prob_tied`` (all other
             draws: equal on one of them at least). No row where no two measures share their draws.
         """
         return self._across_frame.copy()
@@ -342,18 +344,18 @@ class Comparison(Result):
     def _across_frame(self) -> pd.DataFrame:
         """Cached frame for `across_measures`."""
         frames = []
-        for method in dict.fromkeys(e.method for e in self.scores.estimates):
-            estimates = [e for e in self.scores.estimates if e.method == method]
+        for estimator in dict.fromkeys(e.estimator for e in self.scores.estimates):
+            estimates = [e for e in self.scores.estimates if e.estimator == estimator]
             for group in groups_with_shared_draws(estimates):
-                for scope in [s for of, by, s in self.draws if (of, by) == (group[0].measure, method)]:
+                for scope in [s for of, by, s in self.draws if (of, by) == (group[0].measure, estimator)]:
                     agreement = compare_across(group, scope, random_seed=self.metadata["random_seed"])
                     keys: dict[str, object] = {"measures": ", ".join(str(e.measure) for e in group)}
-                    keys |= {"n_measures": len(group), "method": method, "scope": scope}
+                    keys |= {"n_measures": len(group), "estimator": estimator, "scope": scope}
                     matrices = {"prob_all_greater": agreement.prob_all_greater}
                     matrices |= {"prob_all_less": agreement.prob_all_greater.T}
                     matrices |= {"prob_disagree": agreement.prob_disagree, "prob_tied": agreement.prob_tied}
                     frames.append(pair_frame(self.run_ids, keys, matrices, self.pair_places))
-        names = ["measures", "n_measures", "method", "scope", "run_a", "run_b", "prob_all_greater"]
+        names = ["measures", "n_measures", "estimator", "scope", "run_a", "run_b", "prob_all_greater"]
         names += ["prob_all_less", "prob_disagree", "prob_tied"]
         return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=names)
 
@@ -363,10 +365,10 @@ class Comparison(Result):
         Returns
         -------
         pandas.DataFrame
-            One row per measure, method with draws, scope and system of the runs compared, the highest first:
-            ``measure``, ``method``, ``scope``, ``system``, ``n_runs``, ``value``, ``lower``, ``upper``,
-            ``ci_prob``, and for topics and runs like these ``variance`` (of the score) and its shares:
-            ``topics_variance``, ``replicates_variance`` (0 where no system has two runs) and
+            One row per measure, estimator with draws, scope and system of the runs compared, the highest
+            first: ``measure``, ``estimator``, ``scope``, ``system``, ``n_runs``, ``value``, ``lower``,
+            ``upper``, ``ci_prob``, and for topics and runs like these ``variance`` (of the score) and its
+            shares: ``topics_variance``, ``replicates_variance`` (0 where no system has two runs) and
             ``unjudged_variance``. On these topics the interval is over unjudged documents alone, and shares
             are NaN. A last row, ``any system``, has the variance of a run of any system, with
             ``systems_variance``, and topics and later ones as means over systems. Empty without systems.
@@ -385,56 +387,55 @@ class Comparison(Result):
         Returns
         -------
         pandas.DataFrame
-            One row per measure, method, test and pair: ``measure``, ``method``, ``scope`` (``population``),
-            ``test``, ``run_a``, ``run_b``, ``difference`` (a minus b), ``effect_size`` (as
+            One row per measure, estimator, test and pair: ``measure``, ``estimator``, ``scope``
+            (``population``), ``test``, ``run_a``, ``run_b``, ``difference`` (a minus b), ``effect_size`` (as
             `bayespool.comparisons.effect_sizes`), ``p_value``, ``control``, ``p_adjusted``, ``n_common``,
             ``difference_common`` and ``p_common`` (number of topics that both runs have, difference and
-            adjusted p-value on them), ``level``,
-            ``significant`` (of draws whose tests are repeated, what `announced_order` announces; else missing
-            without a p-value, for means of draws that vary, and where it `is_in_doubt` or
-            `is_by_missing_topics`; where no method has draws, a difference that is not significant may be in
-            doubt, too); for methods with draws and
-            repeated tests also ``prob_significant``, ``prob_significant_greater`` and ``…_less`` (a
-            significantly greater, less than b). ``reversal_risk``, of what the method finds significant: the
-            chance that completed judgments do not confirm it in that direction. ``prob_sign_change``: that
-            the difference has the other sign in them; by the first method with draws where it has none.
+            adjusted p-value on them), ``level``, ``significant`` (of draws whose tests are repeated, what
+            `announced_order` announces; else missing without a p-value, for means of draws that vary, and
+            where it `is_in_doubt` or `is_by_missing_topics`; where no estimator has draws, a difference that
+            is not significant may be in doubt, too); for estimators with draws and repeated tests also
+            ``prob_significant``, ``prob_significant_greater`` and ``…_less`` (a significantly greater, less
+            than b). ``reversal_risk``, of what the estimator finds significant: the chance that completed
+            judgments do not confirm it in that direction. ``prob_sign_change``: that the difference has the
+            other sign in them; by the first estimator with draws where it has none.
         """
         frames = []
-        for (measure, method, test), p in self.p_values.items():
-            e = self.scores[method, measure]
-            adjusted = self.p_adjusted[measure, method, test]
+        for (measure, estimator, test), p in self.p_values.items():
+            e = self.scores[estimator, measure]
+            adjusted = self.p_adjusted[measure, estimator, test]
             matrices = {"difference": np.subtract.outer(e.value, e.value), "p_value": p}
             matrices["effect_size"] = effect_sizes(e.per_topic, test)
             varies = (np.zeros(len(p)) if e.draws is None else e.draws.std()) > 0
             is_undefined = np.isnan(adjusted) | np.logical_or.outer(varies, varies)
             is_claimed = (adjusted <= self.level) | (not self.decides(measure))
-            is_undefined |= is_claimed & self.is_in_doubt(measure, method, test)
+            is_undefined |= is_claimed & self.is_in_doubt(measure, estimator, test)
             significant = np.where(is_undefined, np.nan, adjusted <= self.level)
             matrices |= {"p_adjusted": adjusted, "significant": significant}
-            matrices |= self.common[measure, method, test].columns
+            matrices |= self.common[measure, estimator, test].columns
             better = (adjusted <= self.level) & (matrices["difference"] > 0)
-            if (measure, method, test) in self.significant:
-                s = self.significant[measure, method, test]
+            if (measure, estimator, test) in self.significant:
+                s = self.significant[measure, estimator, test]
                 better = s.order > 0
-                in_doubt = False if self.decides(measure) else self.is_in_doubt(measure, method, test)
+                in_doubt = False if self.decides(measure) else self.is_in_doubt(measure, estimator, test)
                 matrices |= {
                     "significant": np.where(in_doubt, np.nan, s.order != 0),
                     "prob_significant": s.prob_significant,
                     "prob_significant_greater": s.n_greater / s.n_draws,
                     "prob_significant_less": s.n_greater.T / s.n_draws,
                 }
-            drawn = method if e.draws is not None else self.shown_method(measure)
-            by_missing = self.is_by_missing_topics(measure, method, test)
+            drawn = estimator if e.draws is not None else self.shown_estimator(measure)
+            by_missing = self.is_by_missing_topics(measure, estimator, test)
             withheld = by_missing | self.has_passages
             matrices["significant"] = np.where(withheld, np.nan, matrices["significant"])
             if (measure, drawn, test) in self.significant:
                 matrices["reversal_risk"] = self.significant[measure, drawn, test].reversal_risk(better)
-            if (sign_change := self.prob_sign_change(measure, method)) is not None:
+            if (sign_change := self.prob_sign_change(measure, estimator)) is not None:
                 matrices["prob_sign_change"] = sign_change
             control = "tukey-hsd" if test == "tukey-hsd" else self.control
             keys = {"scope": "population", "test": test, "control": control, "level": self.level}
             frames.append(self._pairs(e, keys, matrices))
-        columns = ["measure", "method", "scope", "test", "run_a", "run_b", "difference"]
+        columns = ["measure", "estimator", "scope", "test", "run_a", "run_b", "difference"]
         columns += ["effect_size", "p_value", "control", "p_adjusted", *COMMON_COLUMNS]
         columns += ["level", "significant"]
         columns += [f"prob_significant{way}" for way in ("", "_greater", "_less")]
@@ -442,14 +443,14 @@ class Comparison(Result):
         frame = pd.concat(frames, ignore_index=True).reindex(columns=columns)
         return frame.astype({"significant": "boolean"})
 
-    def is_in_doubt(self, measure: Measure, method: str, test: SignificanceTest) -> npt.NDArray[np.bool_]:
+    def is_in_doubt(self, measure: Measure, estimator: str, test: SignificanceTest) -> npt.NDArray[np.bool_]:
         """Return whether unjudged documents may well take a significant difference back, shape (run, run).
 
-        They are where the first method with draws announces no such order, or, for a test that is not
+        They are where the first estimator with draws announces no such order, or, for a test that is not
         repeated in draws, gives the order a chance under 1 − ``level``/2. Where none has draws that decide,
         they are where judging could give the difference the other sign or none.
         """
-        value, shown = self.scores[method, measure].value, self.shown_method(measure)
+        value, shown = self.scores[estimator, measure].value, self.shown_estimator(measure)
         ahead, is_known = np.subtract.outer(value, value) > 0, np.zeros((len(value),) * 2, dtype=bool)
         drawn = [s for (of, _, by), s in self.significant.items() if (of, by) == (measure, test)]
         if not self.decides(measure) or (not drawn and shown == AS_JUDGED):
@@ -464,11 +465,11 @@ class Comparison(Result):
         return np.asarray(~(sure | sure.T | is_known))
 
     def has_draws(self, measure: Measure) -> bool:
-        """Return whether any method has draws under a measure."""
+        """Return whether any estimator has draws under a measure."""
         return any(e.draws is not None for e in self.scores.estimates if e.measure == measure)
 
     def decides(self, measure: Measure) -> bool:
-        """Return whether a method has draws that give verdicts: on priors alone only one that is named."""
+        """Return whether any draws give verdicts: on priors alone only those of a named estimator."""
         return self.has_draws(measure) and (self.is_named or not is_on_priors(self.scores.metadata))
 
     def _least_differences(self, measure: Measure) -> FloatArray:
@@ -480,14 +481,14 @@ class Comparison(Result):
             least[first, second], least[second, first] = lower, -upper
         return least
 
-    def is_by_missing_topics(self, measure: Measure, method: str, test: SignificanceTest) -> BoolArray:
+    def is_by_missing_topics(self, measure: Measure, estimator: str, test: SignificanceTest) -> BoolArray:
         """Return where a difference is significant with missing topics as 0 and not on the topics that both
         runs have, shape (run, run).
         """
-        value, common = self.scores[method, measure].value, self.common[measure, method, test]
+        value, common = self.scores[estimator, measure].value, self.common[measure, estimator, test]
         is_open = common.n < len(self.scores.query_ids)
         is_open &= ~common.confirms(np.subtract.outer(value, value), self.level)
-        return np.asarray(is_open & (self.p_adjusted[measure, method, test] <= self.level))
+        return np.asarray(is_open & (self.p_adjusted[measure, estimator, test] <= self.level))
 
     @property
     def has_passages(self) -> BoolArray:
@@ -495,15 +496,18 @@ class Comparison(Result):
         has = np.isin(self.run_ids, list(self.scores.metadata.get("passages", ())))
         return np.asarray(np.logical_or.outer(has, has))
 
-    def prob_sign_change(self, measure: Measure, method: str) -> FloatArray | None:
-        """Return the chance that judging changes the sign of a method's differences, shape (run, run).
+    def prob_sign_change(self, measure: Measure, estimator: str) -> FloatArray | None:
+        """Return the chance that judging changes the sign of an estimator's differences, shape (run, run).
 
-        Draws are the method's own, or of the first method that has any; None without. NaN where runs tie.
+        Draws are the estimator's own, or of the first estimator that has any; None without. NaN where runs
+        tie.
         """
-        drawn = method if (measure, method, "these-topics") in self.draws else self.shown_method(measure)
+        drawn = (
+            estimator if (measure, estimator, "these-topics") in self.draws else self.shown_estimator(measure)
+        )
         if (d := self.draws.get((measure, drawn, "these-topics"))) is None:
             return None
-        ahead = np.subtract.outer(value := self.scores[method, measure].value, value) > 0
+        ahead = np.subtract.outer(value := self.scores[estimator, measure].value, value) > 0
         return np.where(ahead, d.prob_greater.T, np.where(ahead.T, d.prob_greater, np.nan))
 
     def better_as_judged(self, measure: Measure, test: SignificanceTest) -> npt.NDArray[np.bool_]:
@@ -519,12 +523,12 @@ class Comparison(Result):
         return self.better_as_judged(measure, test) & ~silent
 
     def reliability(self) -> pd.DataFrame:
-        """Return reliability coefficients for the comparison, per measure and method.
+        """Return reliability coefficients for the comparison, per measure and estimator.
 
         Returns
         -------
         pandas.DataFrame
-            One row per measure, method and coefficient: ``measure``, ``method``, ``coefficient``
+            One row per measure, estimator and coefficient: ``measure``, ``estimator``, ``coefficient``
             (``generalizability`` Eρ², ``dependability`` Φ), ``value``, ``lower``, ``upper``, ``ci_prob``.
             With draws the value is their mean, and the interval reflects unjudged documents.
         """
@@ -536,9 +540,9 @@ class Comparison(Result):
                 if e.draws is not None and not np.isnan(value):  # as runs with equal scores in a draw have
                     lower, upper = map(float, equal_tailed_interval(by_draw, self.ci_prob))
                     lower, upper = min(lower, value), max(upper, value)  # of draws of which nearly all are 0
-                row = (str(e.measure), e.method, name, value, lower, upper)
+                row = (str(e.measure), e.estimator, name, value, lower, upper)
                 rows.append((*row, np.nan if np.isnan(lower) else self.ci_prob))
-        columns = ["measure", "method", "coefficient", "value", "lower", "upper", "ci_prob"]
+        columns = ["measure", "estimator", "coefficient", "value", "lower", "upper", "ci_prob"]
         return pd.DataFrame(rows, columns=columns)
 
     def _bounds(self, measure: Measure) -> dict[str, object]:
@@ -548,8 +552,8 @@ class Comparison(Result):
     def _pairs(
         self, e: Estimates, keys: Mapping[str, object], matrices: Mapping[str, npt.NDArray[Any]]
     ) -> pd.DataFrame:
-        """Return the frame of the pairs of runs, given one method and measure."""
-        keys = {"measure": str(e.measure), "method": e.method, **keys}
+        """Return the frame of the pairs of runs, given one estimator and measure."""
+        keys = {"measure": str(e.measure), "estimator": e.estimator, **keys}
         return pair_frame(self.run_ids, keys, matrices, self.pair_places)
 
 

@@ -38,7 +38,7 @@ _COLUMNS = PAIR | {
     "pool_depth": Column("pool\ndepth", "count", "Depth of the pool of these judgments."),
     "residual": Column("residual", "score", "Mean Δ of the runs: how much their scores can rise."),
     "value": Column("mean", "score", "Mean score of the runs."),
-    "against": Column("against", "text", "Standard under all judgments: the same method, or as judged."),
+    "against": Column("against", "text", "Standard under all judgments: the same estimator, or as judged."),
     "n_pairs": Column("pairs", "count", "Number of pairs of runs."),
     "separability": Column("separable", "share", "Share of pairs that are significant."),
     "separability_all": Column("separable,\nall judged", "share", "The same under all judgments."),
@@ -94,16 +94,16 @@ def _reversal_tables(result: Reversals) -> tuple[Table, ...]:
 def _constants_table(result: Reversals) -> Table:
     """Return a table of the constants fitted to the contributing runs."""
     rows = [
-        {"measure": measure, "method": method}
+        {"measure": measure, "estimator": estimator}
         | {f"constant_{name}": value for name, value in fitted.values.items()}
         | {"rmse": fitted.rmse}
-        for (measure, method), fitted in result.constants.items()
+        for (measure, estimator), fitted in result.constants.items()
     ]
     constants = sorted({f"constant_{name}" for c in result.constants.values() for name in c.values})
-    frame = pd.DataFrame(rows)[["measure", "method", *constants, "rmse"]]
+    frame = pd.DataFrame(rows)[["measure", "estimator", *constants, "rmse"]]
     view = View(
         title="Constants fitted to the contributing runs",
-        names=("measure", "method"),
+        names=("measure", "estimator"),
         columns=(*constants, "rmse"),
     )
     return Table("constants", "Fitted constants", frame, _COLUMNS, (view,))
@@ -118,21 +118,21 @@ def _rate_views(result: Reversals, rates: pd.DataFrame) -> Iterator[View]:
         some = f"{n:,} of {result.n_judgments[-1]:,} judgments (pool depth {result.pool_depth[n]})"
         control = control_name(result.control, result.test, rows["n_pairs"].iloc[0])
         test = f"{TEST_NAMES[result.test]}, level {result.level:g}, {control}"
-        ways = {"same method": f"; {test}", AS_JUDGED: " against the scores as judged by all of them"}
-        same, other = (rows[rows["against"] == way][["method", *shares]].to_numpy() for way in ways)
+        ways = {"same estimator": f"; {test}", AS_JUDGED: " against the scores as judged by all of them"}
+        same, other = (rows[rows["against"] == way][["estimator", *shares]].to_numpy() for way in ways)
         if np.array_equal(same, other):
             del ways[AS_JUDGED]
         for against, more in ways.items():
             where = {"measure": measure, "group": group, "judgments": n, "against": against}
             title = f"{_pairs_text(result, measure, group)}: {some}{more}"
-            yield View(title=title, names=("method",), columns=shares, where=where)
+            yield View(title=title, names=("estimator",), columns=shares, where=where)
 
 
 def _trend_views(result: Reversals) -> tuple[View, ...]:
     return tuple(
         View(
             title=f"{_pairs_text(result, measure, group)}: scores as judgments grow",
-            names=("method",),
+            names=("estimator",),
             columns=(Pivot(("value", "rmse", "topic_rmse"), "judgments", label="mean,\n{} judged"),),
             where={"measure": measure, "group": group},
         )
@@ -142,7 +142,7 @@ def _trend_views(result: Reversals) -> tuple[View, ...]:
 
 _GRADES_VIEW = View(
     title="announced chances against what all judgments say",
-    names=("measure", "group", "judgments", "method", "statement"),
+    names=("measure", "group", "judgments", "estimator", "statement"),
     columns=("n", "announced", "happened", "brier", "brier_constant"),
     spare=("brier_constant",),
 )
@@ -220,7 +220,7 @@ def _check_statements(
 MAX_SHARE_OF_HOLES = 0.01
 """Largest share of unjudged ranks in runs used to grade probabilities."""
 
-_KEYS = ["measure", "group", "method", "judgments"]
+_KEYS = ["measure", "group", "estimator", "judgments"]
 _PAIR = ["measure", "group", "run_a", "run_b"]
 
 
@@ -242,13 +242,13 @@ class Reversals(Result):
     scores : pandas.DataFrame
         That of `trends`.
     pairs : pandas.DataFrame
-        One row per measure, group, size, method and pair: ``measure``, ``group``, ``judgments``, ``method``,
-        ``run_a``, ``run_b``, ``p_value`` (adjusted; NaN where draws decide), ``sign`` (1 where run a is
-        significantly better, −1 where run b is, else 0), and for methods with draws ``prob_significant`` and
-        ``reversal_risk`` (as in `risks`).
+        One row per measure, group, size, estimator and pair: ``measure``, ``group``, ``judgments``,
+        ``estimator``, ``run_a``, ``run_b``, ``p_value`` (adjusted; NaN where draws decide), ``sign`` (1 where
+        run a is significantly better, −1 where run b is, else 0), and for estimators with draws
+        ``prob_significant`` and ``reversal_risk`` (as in `risks`).
     holes : mapping of (measure, group) to ndarray of float, shape (run,)
         The share of each run's ranks that all judgments leave unjudged.
-    constants : mapping of (measure, method) to Constants
+    constants : mapping of (measure, estimator) to Constants
         Fitted to the contributing runs.
     test, level, control, metadata
         Settings for `bayespool.comparisons.count_reversals`.
@@ -272,9 +272,9 @@ class Reversals(Result):
 
     def __repr__(self) -> str:
         runs = ", ".join(f"{len(runs)} {group} runs" for group, runs in self.groups.items())
-        sizes, methods = some_of(self.n_judgments, 4), some_of(self.scores["method"].unique(), 3)
+        sizes, estimators = some_of(self.n_judgments, 4), some_of(self.scores["estimator"].unique(), 3)
         return one_line(
-            "Reversals", f"{some_of(self.measures, 3)} of {runs}, {sizes} judgments, by {methods}"
+            "Reversals", f"{some_of(self.measures, 3)} of {runs}, {sizes} judgments, by {estimators}"
         )
 
     def tables(self) -> tuple[Table, ...]:
@@ -337,8 +337,8 @@ class Reversals(Result):
         Returns
         -------
         pandas.DataFrame
-            One row per measure, group, size and method: ``measure``, ``group``, ``judgments``,
-            ``pool_depth``, ``residual`` (mean Δ of the runs), ``method``, ``value`` (mean over runs),
+            One row per measure, group, size and estimator: ``measure``, ``group``, ``judgments``,
+            ``pool_depth``, ``residual`` (mean Δ of the runs), ``estimator``, ``value`` (mean over runs),
             ``rmse`` (of the runs' values from their uncorrected scores under all judgments; of posteriors
             from what they estimate: for measures over an ideal ranking those with the estimate's documents),
             ``topic_rmse`` (the same over runs and topics, which the paper fits its constants to),
@@ -352,16 +352,16 @@ class Reversals(Result):
         Returns
         -------
         pandas.DataFrame
-            One row per measure, group, method, smaller judgment set and standard of comparison: ``measure``,
-            ``group``, ``method``, ``judgments``, ``all_judgments``, ``against`` (``same method``, as in the
-            paper, or ``as-judged``: the lower bound under all judgments), ``n_pairs``; the shares of all
-            pairs ``separability`` and ``separability_all`` (significant under either set), ``kept``
-            (significant under both the same way), ``reversed`` (significant under the smaller set, not under
-            all), ``swapped`` (significant under both, opposite ways), ``gained`` (significant under all
-            only); and ``reversed_of_significant``, the share reversed or swapped of those that are
+            One row per measure, group, estimator, smaller judgment set and standard of comparison:
+            ``measure``, ``group``, ``estimator``, ``judgments``, ``all_judgments``, ``against`` (``same
+            estimator``, as in the paper, or ``as-judged``: the lower bound under all judgments), ``n_pairs``;
+            the shares of all pairs ``separability`` and ``separability_all`` (significant under either set),
+            ``kept`` (significant under both the same way), ``reversed`` (significant under the smaller set,
+            not under all), ``swapped`` (significant under both, opposite ways), ``gained`` (significant under
+            all only); and ``reversed_of_significant``, the share reversed or swapped of those that are
             significant under the smaller set.
         """
-        against = {"same method": self._with_all(), AS_JUDGED: self._with_all(AS_JUDGED)}
+        against = {"same estimator": self._with_all(), AS_JUDGED: self._with_all(AS_JUDGED)}
         rows = pd.concat([each.assign(against=name) for name, each in against.items()])
         rows = rows.sort_index(kind="stable").assign(all_judgments=self.n_judgments[-1])
         now, then = rows["sign"], rows["sign_all"]
@@ -388,7 +388,7 @@ class Reversals(Result):
         Returns
         -------
         pandas.DataFrame
-            ``measure``, ``group``, ``method``, ``judgments``, ``run_a``, ``run_b``, ``p_value``,
+            ``measure``, ``group``, ``estimator``, ``judgments``, ``run_a``, ``run_b``, ``p_value``,
             ``p_value_all``, both adjusted as requested.
         """
         rows = self._with_all()
@@ -402,14 +402,14 @@ class Reversals(Result):
         Returns
         -------
         pandas.DataFrame
-            One row per measure, group, method with draws, smaller judgment set and pair: ``measure``,
-            ``group``, ``method``, ``judgments``, ``run_a``, ``run_b``;
+            One row per measure, group, estimator with draws, smaller judgment set and pair: ``measure``,
+            ``group``, ``estimator``, ``judgments``, ``run_a``, ``run_b``;
             ``significant`` (on the uncorrected scores), ``reversal_risk`` and ``reversed`` (for those: the
             chance that completed judgments do not confirm it in the same direction, and whether all judgments
             did not; NaN and False for others), ``prob_significant`` and ``significant_all`` (on the
             uncorrected scores under all judgments), ``gradable`` (whether both runs are, see `gradable`).
         """
-        judged = self._with_all().query("method == @AS_JUDGED")[[*_PAIR, "judgments", "sign", "sign_all"]]
+        judged = self._with_all().query("estimator == @AS_JUDGED")[[*_PAIR, "judgments", "sign", "sign_all"]]
         announced = self.pairs.dropna(subset="prob_significant").drop(columns="sign")
         rows = announced.merge(judged, on=[*_PAIR, "judgments"])
         now, then = rows["sign"], rows["sign_all"]
@@ -430,9 +430,9 @@ class Reversals(Result):
         Returns
         -------
         pandas.DataFrame
-            One row per group, method, smaller judgment set, statement (``reversed``, graded on pairs that are
-            significant now; ``significant``, on all pairs) and bin of `calibration_table`. Only pairs of two
-            `gradable` runs count.
+            One row per group, estimator, smaller judgment set, statement (``reversed``, graded on pairs that
+            are significant now; ``significant``, on all pairs) and bin of `calibration_table`. Only pairs of
+            two `gradable` runs count.
         """
         frames = []
         for keys, probability, happened in self._statements():
@@ -446,7 +446,7 @@ class Reversals(Result):
         Returns
         -------
         pandas.DataFrame
-            One row per group, method, smaller judgment set and statement: ``n``, ``announced`` (mean
+            One row per group, estimator, smaller judgment set and statement: ``n``, ``announced`` (mean
             probability), ``happened`` (share), ``brier`` and ``brier_constant`` (of announcing that share for
             every pair, which is unknown beforehand). Only pairs of two `gradable` runs count.
         """
@@ -467,12 +467,12 @@ class Reversals(Result):
             yield keys | {"statement": "reversed"}, now["reversal_risk"], now["reversed"]
             yield keys | {"statement": "significant"}, known["prob_significant"], known["significant_all"]
 
-    def _with_all(self, method: str | None = None) -> pd.DataFrame:
-        """Return pairs under fewer judgments beside the same under all, by their own or by one method."""
+    def _with_all(self, estimator: str | None = None) -> pd.DataFrame:
+        """Return pairs under fewer judgments beside the same under all, by their own or by one estimator."""
         is_all = self.pairs["judgments"] == self.n_judgments[-1]
-        columns, others = [*_PAIR, "method"], self.pairs[is_all]
-        if method is not None:
-            columns, others = _PAIR, others[others["method"] == method]
+        columns, others = [*_PAIR, "estimator"], self.pairs[is_all]
+        if estimator is not None:
+            columns, others = _PAIR, others[others["estimator"] == estimator]
         others = others[[*columns, "p_value", "sign"]]
         return self.pairs[~is_all].merge(others, on=columns, suffixes=("", "_all"))
 

@@ -443,7 +443,7 @@ def plan_comparison(
         estimates = scores.estimates[1]
         if estimates.draws is None:
             raise InputError(
-                f"{estimates.method} has no value of {measure}: it {note_line(estimates.notes[0])}",
+                f"{estimates.estimator} has no value of {measure}: it {note_line(estimates.notes[0])}",
                 hint="judge what judge-next lists, or plan with --topics-at-hand and --sd",
             )
         variances[labels] = PairVariances.from_draws(estimates.draws)

@@ -401,7 +401,7 @@ def _between(draws: FloatArray, replicate: float, n_runs: npt.NDArray[Any]) -> f
 
 
 SystemScoresByKey = Mapping[tuple[Measure, str], SystemScores]
-"""Mapping from (measure, method) to system scores."""
+"""Mapping from (measure, estimator) to system scores."""
 
 
 def all_system_scores(
@@ -416,7 +416,7 @@ def all_system_scores(
                 runs.setdefault(system, []).append(e.run_ids.index(run_id))
         seed = key_of(random_seed, e.measure)
         if runs and e.draws is not None:
-            scores[e.measure, e.method] = system_scores(e.draws, runs, random_seed=seed)
+            scores[e.measure, e.estimator] = system_scores(e.draws, runs, random_seed=seed)
     return scores
 
 
@@ -425,8 +425,8 @@ def variance_frame(
 ) -> pd.DataFrame:
     """Return the data frame for `Comparison.variance`."""
     frames = []
-    for measure, method, scope in scopes if system_values else ():
-        one = system_values[measure, method]
+    for measure, estimator, scope in scopes if system_values else ():
+        one = system_values[measure, estimator]
         ends = one.interval(ci_prob, like_these=scope == "population")
         lower, upper = (np.clip(end, *measure.range) for end in ends)
         columns: dict[str, Any] = {"system": one.names, "n_runs": one.n_runs, "value": one.value}
@@ -438,8 +438,8 @@ def variance_frame(
             parts = rows.filter(like="_variance")
             rows["variance"] = parts.sum(axis=1)
             rows[parts.columns] = parts.div(rows["variance"], axis=0)
-        frames.append(rows.assign(measure=str(measure), method=method, scope=scope))
-    names = ["measure", "method", "scope", "system", "n_runs", "value", "lower", "upper", "ci_prob"]
+        frames.append(rows.assign(measure=str(measure), estimator=estimator, scope=scope))
+    names = ["measure", "estimator", "scope", "system", "n_runs", "value", "lower", "upper", "ci_prob"]
     names += ["variance", "systems_variance", *_VARIANCES["population"]]
     frame = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
     return frame.reindex(columns=names)

@@ -174,7 +174,7 @@ def count_reversals(
     random_seed: int = 1,
     report: Callable[[str], None] | None = None,
 ) -> Reversals:
-    """Count significant differences under few judgments that all judgments reverse, per method.
+    """Count significant differences under few judgments that all judgments reverse, per estimator.
 
     Parameters
     ----------
@@ -201,10 +201,10 @@ def count_reversals(
         of them that are smaller and ``judgments``. The paper does so, in hindsight; nobody has these
         constants before judging.
     announce : float or sequence of float, default (0.5, 0.8, 0.95)
-        Shares of completed judgments in which a pair is to be significant. For each method with draws, a
-        test that is repeated in every draw, and each of these shares, one more method, named like
+        Shares of completed judgments in which a pair is to be significant. For each estimator with draws, a
+        test that is repeated in every draw, and each of these shares, one more estimator, named like
         ``posterior-combined>=0.95``, takes a pair as significant if it is so, the same way, in that share of
-        the completed judgments or more. The method without a share tests posterior means, which takes the
+        the completed judgments or more. The estimator without a share tests posterior means, which takes the
         imputed for known and topics for more alike than they are.
     unseen : {"nonrelevant", "estimated"}
         Whether documents that the truth does not judge either are nonrelevant in estimates, too, or
@@ -245,10 +245,10 @@ def count_reversals(
     >>> from bayespool import load_example
     >>> from bayespool.comparisons import count_reversals
     >>> result = count_reversals(load_example(), judgments=[300], estimators=["smoothed"], fitted=False)
-    >>> rates = result.rates().query("group == 'contributing' and against == 'same method'")
-    >>> columns = ["method", "separability", "separability_all", "reversed"]
+    >>> rates = result.rates().query("group == 'contributing' and against == 'same estimator'")
+    >>> columns = ["estimator", "separability", "separability_all", "reversed"]
     >>> print(rates[columns].round(3).to_string(index=False))
-       method  separability  separability_all  reversed
+    estimator  separability  separability_all  reversed
     as-judged         0.133              0.39     0.005
      smoothed         0.210              0.39     0.010
     """
@@ -261,10 +261,10 @@ def count_reversals(
     check_count("random_seed", random_seed, least=0)
     rankings = parse_ranking_measures(measures)
     overrides = shared_settings(posterior)
-    methods = parse_estimators(with_as_judged(estimators), overrides, random_seed=random_seed)
+    parsed_estimators = parse_estimators(with_as_judged(estimators), overrides, random_seed=random_seed)
     given: dict[str, Any] = {"judgments": sizes, "fitted": fitted, "announce": shares, "unseen": unseen}
     given |= {"test": test, "level": level, "control": control, "random_seed": random_seed}
-    settings = described(measures=rankings, estimators=methods, **given, posterior=posterior)
+    settings = described(measures=rankings, estimators=parsed_estimators, **given, posterior=posterior)
     applied = applied_control(test, control)
     expect_collection(collection)
     groups, as_given = _groups(collection, run_ids), collection
@@ -276,7 +276,7 @@ def count_reversals(
         raise InputError(
             f"no judgment set is smaller than all {n_all} judgments", hint="ask for fewer judgments"
         )
-    asked = [(e.name, e, rankings) for e in sorted(methods, key=lambda e: e.name != AS_JUDGED)]
+    asked = [(e.name, e, rankings) for e in sorted(parsed_estimators, key=lambda e: e.name != AS_JUDGED)]
     constants: dict[tuple[str, str], Constants] = {}
     pooled = groups.get("contributing", ()) if fitted else ()
     for (name, estimator, _), measure in product(tuple(asked), rankings):
@@ -296,7 +296,7 @@ def count_reversals(
             rows += experiment.rows(group, runs, judged, n, subset)
     place = {str(measure): i for i, measure in enumerate(rankings)}
     rows.sort(key=lambda row: place[row[0]["measure"]])
-    columns = ["measure", "group", "judgments", "method", "run_a", "run_b", "p_value", "sign"]
+    columns = ["measure", "group", "judgments", "estimator", "run_a", "run_b", "p_value", "sign"]
     pairs = pd.concat([each for _, each in rows], ignore_index=True)
     return Reversals(
         measures=rankings,
@@ -319,13 +319,13 @@ def count_reversals(
 
 @dataclass(frozen=True)
 class _Experiment:
-    """Methods that estimate runs under fewer judgments, and the test of their pairs.
+    """Estimators of runs under fewer judgments, and the test of their pairs.
 
-    ``methods``: name, estimator and measures of each, the scores as judged first.
+    ``estimators``: name, estimator and measures of each, the scores as judged first.
     """
 
     collection: Collection
-    methods: Sequence[tuple[str, Estimator, Sequence[Measure]]]
+    estimators: Sequence[tuple[str, Estimator, Sequence[Measure]]]
     shares: Sequence[float]
     random_seed: int
     say: Callable[[str], None]
@@ -341,14 +341,14 @@ class _Experiment:
         n: int,
         subset: Collection,
     ) -> Iterator[tuple[dict[str, Any], pd.DataFrame]]:
-        """Yield each method's row of scores and its rows of pairs, for a group under n judgments.
+        """Yield each estimator's row of scores and its rows of pairs, for a group under n judgments.
 
         ``judged``: scores as judged under all judgments.
         """
         complete = {m: values_on_fuller(subset, self.collection, runs, m) for m in judged}
         residuals = {m: float(score_bounds(subset, runs, m).residual.mean()) for m in judged}
         sign_now: dict[Measure, IndexArray] = {}  # of the scores as judged
-        for name, estimator, measures in self.methods:
+        for name, estimator, measures in self.estimators:
             self.say(f"{group} runs, {n} judgments: {name}")
             for estimates in _estimate(estimator, subset, runs, measures):
                 m, value = estimates.measure, estimates.value
@@ -360,18 +360,18 @@ class _Experiment:
                     "rmse": root_mean_squared_error(truth.means(), value),
                     "topic_rmse": root_mean_squared_error(truth.scores(), estimates.per_topic),
                 }
-                for method, matrices in self._tests(name, estimates, sign_now.get(m)):
+                for label, matrices in self._tests(name, estimates, sign_now.get(m)):
                     sign_now.setdefault(m, matrices["sign"])
                     keys: dict[str, Any] = {"measure": str(m), "group": group, "judgments": n}
-                    pairs = pair_frame(runs, keys | {"method": method}, matrices)
+                    pairs = pair_frame(runs, keys | {"estimator": label}, matrices)
                     separability = float((pairs["sign"] != 0).mean())
-                    scores = keys | of_subset | {"method": method} | errors
+                    scores = keys | of_subset | {"estimator": label} | errors
                     yield scores | {"separability": separability}, pairs
 
     def _tests(
         self, name: str, estimates: Estimates, sign_now: IndexArray | None
     ) -> Iterator[tuple[str, dict[str, npt.NDArray[Any]]]]:
-        """Yield a method, and for draws each share that announces, with matrices of shape (run, run)."""
+        """Yield an estimator, and for draws each share that announces, with matrices of shape (run, run)."""
         p = p_values(estimates.per_topic, self.test, random_seed=self.random_seed)
         p = adjust_p_values(p, self.control)
         sign = np.sign(np.subtract.outer(estimates.value, estimates.value)).astype(np.int64)
@@ -412,7 +412,7 @@ def _fit(
     estimator: PlacedCorrection,
     random_seed: int,
 ) -> Constants:
-    """Fit a method's constants to scores as judged under all judgments."""
+    """Fit an estimator's constants to scores as judged under all judgments."""
     fitting = {n for n in FIT_JUDGMENTS if n < int(collection.judged.sum())}
     if len(fitting) < len(FIT_JUDGMENTS):
         fitting |= set(sizes)

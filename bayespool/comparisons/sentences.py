@@ -47,11 +47,11 @@ def comparison_sentences(comparison: Comparison) -> Iterator[str]:
             yield from _measure_sentences(comparison, measure)
     if len(comparison.run_ids) > 2:
         runs = comparison.runs().dropna(subset="value").sort_values("value", ascending=False, kind="stable")
-        groups = dict(iter(runs.groupby(["measure", "method", "scope"])))
-        for measure, method, scope in comparison.draws:
-            by = _conditional(comparison, method, [measure], comparison.run_ids)
-            rows = groups[str(measure), method, scope].assign(method=_with_missing(comparison, by))
-            records, equal = rows.to_dict("records"), comparison.draws[measure, method, scope].prob_equal
+        groups = dict(iter(runs.groupby(["measure", "estimator", "scope"])))
+        for measure, estimator, scope in comparison.draws:
+            by = _conditional(comparison, estimator, [measure], comparison.run_ids)
+            rows = groups[str(measure), estimator, scope].assign(estimator=_with_missing(comparison, by))
+            records, equal = rows.to_dict("records"), comparison.draws[measure, estimator, scope].prob_equal
             place = comparison.run_ids.index(records[0]["run_id"])
             same = {comparison.run_ids[i] for i in np.flatnonzero(equal[place] == 1)}
             tied = [row["run_id"] for row in records[1:] if row["run_id"] in same]
@@ -61,23 +61,23 @@ def comparison_sentences(comparison: Comparison) -> Iterator[str]:
     if comparison.n_pairs <= _MAX_PAIRS:
         across = comparison.across_measures().query("scope == 'these-topics'")
         for _, rows in across.groupby("measures", sort=False):
-            for row in rows[rows["method"] == rows["method"].iloc[0]].to_dict("records"):
+            for row in rows[rows["estimator"] == rows["estimator"].iloc[0]].to_dict("records"):
                 pair = row["run_a"], row["run_b"]
-                by = _conditional(comparison, row["method"], row["measures"].split(", "), pair)
-                yield across_sentence(row | {"method": _with_missing(comparison, by, pair)}, n_topics)
+                by = _conditional(comparison, row["estimator"], row["measures"].split(", "), pair)
+                yield across_sentence(row | {"estimator": _with_missing(comparison, by, pair)}, n_topics)
 
 
 def _measure_sentences(comparison: Comparison, measure: Measure) -> Iterator[str]:
     """Yield sentences on the baselines, and on up to three pairs of runs, on one measure."""
-    method = comparison.shown_method(measure)
-    says_nothing = method == AS_JUDGED and comparison.has_draws(measure)
+    estimator = comparison.shown_estimator(measure)
+    says_nothing = estimator == AS_JUDGED and comparison.has_draws(measure)
     pairs = comparison.pairs_in_order(measure, comparison.arrangement)
     lists_pairs = len(pairs) <= _MAX_PAIRS and not says_nothing
     if comparison.n_pairs > 1:
         for baseline in comparison.baseline:
             text = _baseline_sentence(comparison, measure, baseline)
             if not lists_pairs:
-                text += _highest_sentence(comparison, measure, method, baseline)
+                text += _highest_sentence(comparison, measure, estimator, baseline)
             yield text
     if lists_pairs:
         for run_a, run_b in zip(pairs["run_a"], pairs["run_b"], strict=True):
@@ -85,16 +85,16 @@ def _measure_sentences(comparison: Comparison, measure: Measure) -> Iterator[str
 
 
 def _conditional(
-    comparison: Comparison, method: str, measures: Sequence[object], run_ids: Sequence[str]
+    comparison: Comparison, estimator: str, measures: Sequence[object], run_ids: Sequence[str]
 ) -> str:
-    """Return a method's name with the conditions of its posteriors of some runs."""
+    """Return an estimator's name with the conditions of its posteriors of some runs."""
     far = [run for run in run_ids if run in comparison.far_runs]
     condition = conditions(comparison.scores.metadata, measures, far, run_ids)
-    return f"{method}; {condition}" if condition else method
+    return f"{estimator}; {condition}" if condition else estimator
 
 
 def _with_missing(comparison: Comparison, by: str, run_ids: Sequence[str] | None = None) -> str:
-    """Return a method's name and conditions with the number of topics that runs lack."""
+    """Return an estimator's name and conditions with the number of topics that runs lack."""
     return "; ".join(text for text in (by, missing_topics(comparison.scores.metadata, run_ids)) if text)
 
 
@@ -109,12 +109,12 @@ def comparison_sentence(
     run_b: str,
     measure: object | None = None,
     *,
-    method: str | None = None,
+    estimator: str | None = None,
     test: str | None = None,
 ) -> str:
     """Return a sentence that compares two runs, the better run first.
 
-    Defaults are the first measure, method with draws (without one the scores as judged) and test.
+    Defaults are the first measure, estimator with draws (without one the scores as judged) and test.
 
     Examples
     --------
@@ -131,9 +131,9 @@ def comparison_sentence(
         )
     chosen_measure = comparison.measures[_position(list(map(str, comparison.measures)), measure, "measure")]
     with_draws = [by for of, by, scope in comparison.draws if (of, scope) == (chosen_measure, "these-topics")]
-    chosen_method = (with_draws or [AS_JUDGED])[_position(with_draws, method, "method with draws")]
+    chosen_estimator = (with_draws or [AS_JUDGED])[_position(with_draws, estimator, "estimator with draws")]
     chosen_test = comparison.tests[_position(comparison.tests, test, "test")]
-    return _pair_sentence(comparison, a, b, chosen_measure, chosen_method, chosen_test)
+    return _pair_sentence(comparison, a, b, chosen_measure, chosen_estimator, chosen_test)
 
 
 _OTHER_SCOPES: dict[Scope, str] = {
@@ -171,14 +171,14 @@ def _baseline_sentence(comparison: Comparison, measure: Measure, baseline: str) 
     return f"{text}."
 
 
-def _highest_sentence(comparison: Comparison, measure: Measure, method: str, baseline: str) -> str:
+def _highest_sentence(comparison: Comparison, measure: Measure, estimator: str, baseline: str) -> str:
     """Return sentences on the highest of the runs that are compared with a baseline."""
     place, value = comparison.run_ids.index(baseline), comparison.scores[AS_JUDGED, measure].value
-    draws = comparison.draws.get((measure, method, "these-topics"))
+    draws = comparison.draws.get((measure, estimator, "these-topics"))
     lead = value if draws is None else draws.difference[:, place]
     first = max(_others(comparison), key=lambda i: float(lead[i]))
-    by = "as judged" if draws is None else f"by {method}"
-    text = _pair_sentence(comparison, first, place, measure, method, comparison.tests[0])
+    by = "as judged" if draws is None else f"by {estimator}"
+    text = _pair_sentence(comparison, first, place, measure, estimator, comparison.tests[0])
     return f" The highest of them {by} is {comparison.run_ids[first]}. {text}"
 
 
@@ -188,11 +188,11 @@ def _others(comparison: Comparison) -> list[int]:
 
 
 def _pair_sentence(
-    comparison: Comparison, a: int, b: int, measure: Measure, method: str, test: SignificanceTest
+    comparison: Comparison, a: int, b: int, measure: Measure, estimator: str, test: SignificanceTest
 ) -> str:
     """Return a sentence that compares two runs given by index, the better run first."""
     value = comparison.scores[AS_JUDGED, measure].value
-    draws = comparison.draws.get((measure, method, "these-topics"))
+    draws = comparison.draws.get((measure, estimator, "these-topics"))
     lead = value[a] - value[b] if draws is None else draws.difference[a, b]
     if lead < 0:
         a, b, lead = b, a, -lead
@@ -208,7 +208,7 @@ def _pair_sentence(
     subject = f"{opening} the {measure} of {run}"
     if draws is not None and draws.prob_equal[a, b] == 1 and _bounds(comparison, a, b, measure) == (0, 0):
         reach = " in their reach" * isinstance(measure, Normalized)
-        return f"{subject} and {other} is the same, whatever the unjudged documents{reach} are ({method})."
+        return f"{subject} and {other} is the same, whatever the unjudged documents{reach} are ({estimator})."
     bounds = comparison.scores.bounds[comparison.measures.index(measure)]
     is_certain = not bounds.has_unjudged[[a, b]].any()
     text = f"{subject} is {way} {than}by {_amount(lead)}" if lead else f"{subject} and {other} is the same"
@@ -224,18 +224,18 @@ def _pair_sentence(
             text = f"{subject} equals that of {other} with a chance of {chance_text(equal)}"
             text += f"; its mean is {way} by {_amount(lead)}" * bool(lead)
         text += f" ({level(comparison.ci_prob)} interval {_ends(draws, a, b)}{agreed} due to unjudged "
-        by = _conditional(comparison, method, [measure], (run, other))
+        by = _conditional(comparison, estimator, [measure], (run, other))
         text += f"documents, {by}; chance that it is {way} "
         text += chance_text(draws.prob_greater[a, b])
         text += f", equal {chance_text(equal)})." if equal and not is_likely_equal else ")."
     if not (is_certain or measure.describes_judgments):
         text += _bounds_sentence(comparison, a, b, measure, is_tied=not lead)
     for scope, sentence in _OTHER_SCOPES.items():
-        if (d := comparison.draws.get((measure, method, scope))) is not None:
+        if (d := comparison.draws.get((measure, estimator, scope))) is not None:
             ends, chance, equal = _ends(d, a, b), chance_text(d.prob_greater[a, b]), float(d.prob_equal[a, b])
             equal_text = f", equal {chance_text(equal)}" * (round(equal, 3) > 0)
             text += sentence.format(ends=ends, chance=chance, equal=equal_text, way=way)
-    text += _significance_clause(comparison, (measure, method, test), a, b, is_certain=is_certain)
+    text += _significance_clause(comparison, (measure, estimator, test), a, b, is_certain=is_certain)
     return text + _common_topics_sentence(comparison, (measure, AS_JUDGED, test), a, b)
 
 
@@ -294,7 +294,7 @@ def across_sentence(row: Mapping[str, Any], n_topics: int) -> str:
 
     Examples
     --------
-    >>> row = {"measures": "nDCG@10, AP@100", "run_a": "a", "run_b": "b", "method": "posterior-combined"}
+    >>> row = {"measures": "nDCG@10, AP@100", "run_a": "a", "run_b": "b", "estimator": "posterior-combined"}
     >>> row |= {"prob_all_greater": 0.02, "prob_all_less": 0.9, "prob_disagree": 0.08, "prob_tied": 0.0}
     >>> for sentence in across_sentence(row, 50).split(". "):
     ...     print(sentence)
@@ -308,7 +308,7 @@ def across_sentence(row: Mapping[str, Any], n_topics: int) -> str:
     *first, last = (f"on {name}" for name in str(row["measures"]).split(", "))
     text = (
         f"{_on_topics(n_topics)} {a} is higher than {b} {', '.join(first)} and {last} with a chance of "
-        f"{chance_text(up)} ({row['method']}). The chance that it is lower on all of them is "
+        f"{chance_text(up)} ({row['estimator']}). The chance that it is lower on all of them is "
         f"{chance_text(down)}, that the measures disagree {chance_text(float(row['prob_disagree']))}"
     )
     return f"{text}, that they tie {chance_text(row['prob_tied'])}." if row["prob_tied"] > 0 else f"{text}."
@@ -320,7 +320,7 @@ def leaderboard_sentence(rows: Sequence[Mapping[Any, Any]], n_topics: int, tied:
 
     Examples
     --------
-    >>> row = {"measure": "P@10", "method": "posterior-combined", "scope": "population", "ci_prob": 0.95}
+    >>> row = {"measure": "P@10", "estimator": "posterior-combined", "scope": "population", "ci_prob": 0.95}
     >>> first = row | {"run_id": "a", "value": 0.431, "expected": 0.412, "among_best": True, "prob_best": 0.7}
     >>> second = row | {"run_id": "b", "value": 0.2, "expected": 0.22, "among_best": False, "prob_best": 0.0}
     >>> for sentence in leaderboard_sentence([first, second], 50).split(". "):
@@ -332,7 +332,7 @@ def leaderboard_sentence(rows: Sequence[Mapping[Any, Any]], n_topics: int, tied:
     others = [str(row["run_id"]) for row in rows[1:] if row["among_best"] and row["run_id"] not in tied]
     like_these = best["scope"] == "population"
     where = "On topics like these" if like_these else _on_topics(n_topics)
-    at_once = f"({level(best['ci_prob'])}, all ranks at once; {best['method']})"
+    at_once = f"({level(best['ci_prob'])}, all ranks at once; {best['estimator']})"
     first, measure = best["run_id"], best["measure"]
     text = f"{where} {first} is the best of {len(rows)} runs by {measure} {at_once}."
     has = f"{first} has"

@@ -78,7 +78,7 @@ COMPARISON_COLUMNS = PAIR | {
         "these-topics: only unjudged documents are uncertain; population: the topics, too.",
     ),
     "test": Column("test", "text", "The significance test."),
-    "difference": Column("a − b", "difference", "Score of run a minus that of run b, by the method."),
+    "difference": Column("a − b", "difference", "Score of run a minus that of run b, by the estimator."),
     "prob_greater": Column("a > b", "chance", "Chance that run a scores higher."),
     "prob_equal": Column("a = b", "chance", "Chance that both score the same."),
     "prob_less": Column("a < b", "chance", "Chance that run a scores lower."),
@@ -236,7 +236,7 @@ def _views(comparison: Comparison, frame: pd.DataFrame, view: View, *by: str) ->
 _BOUNDS = ("bound_lower", "bound_upper")
 _DIFFERENCES_VIEW = View(
     title="{measure}, {about}",
-    names=("run_a", "run_b", "method"),
+    names=("run_a", "run_b", "estimator"),
     columns=(
         *("difference", IntervalColumn(signed=True), IntervalColumn(*_BOUNDS, "bounds", signed=True)),
         *("prob_greater", "prob_equal", "prob_less", "prob_equivalent"),
@@ -246,7 +246,7 @@ _DIFFERENCES_VIEW = View(
 )
 _VARIANCE_VIEW = View(
     title="{measure}, systems, {about}",
-    names=("system", "method"),
+    names=("system", "estimator"),
     columns=(
         *("n_runs", "value", IntervalColumn(), "variance", "systems_variance"),
         *("topics_variance", "replicates_variance", "unjudged_variance"),
@@ -256,12 +256,12 @@ _VARIANCE_VIEW = View(
 )
 _RELIABILITY_VIEW = View(
     title="{measure}, a population of topics: reliability of the comparison",
-    names=("method",),
+    names=("estimator",),
     columns=(Pivot(("value", IntervalColumn()), "coefficient", _COEFFICIENTS),),
     medium="terminal",
 )
 _LEADERBOARD_VIEW = View(
-    title="{measure}, leaderboard, {about} ({method})",
+    title="{measure}, leaderboard, {about} ({estimator})",
     names=("run_id",),
     columns=(
         *("value", IntervalColumn(), IntervalColumn("rank_lower", "rank_upper", "ranks")),
@@ -274,7 +274,7 @@ _LEADERBOARD_VIEW = View(
 _EXPECTED_NOTE = " The expected score leaves out what of a lead is due to the choice of topics."
 _TESTS_VIEW = View(
     title="{measure}, a population of topics: significance at ",
-    names=("run_a", "run_b", "method"),
+    names=("run_a", "run_b", "estimator"),
     columns=(
         *("difference", "effect_size", "p_value", "p_adjusted"),
         *("significant", "prob_significant", "reversal_risk", "prob_sign_change"),
@@ -284,7 +284,7 @@ _TESTS_VIEW = View(
 )
 _ACROSS_VIEW = View(
     title="{measures} at once, {about}",
-    names=("run_a", "run_b", "method"),
+    names=("run_a", "run_b", "estimator"),
     columns=("prob_all_greater", "prob_all_less", "prob_disagree", "prob_tied"),
     spare=("prob_tied",),
     medium="terminal",
@@ -312,12 +312,12 @@ def _test_views(comparison: Comparison, significance: pd.DataFrame, lists_pairs:
         if lists_pairs:
             yield replace(view, title=title)
             continue
-        n_significant = (rows["significant"].fillna(False) & (rows["method"] == AS_JUDGED)).sum()
-        n_at_risk = int(((rows["reversal_risk"] > 0) & (rows["method"] == AS_JUDGED)).sum())
+        n_significant = (rows["significant"].fillna(False) & (rows["estimator"] == AS_JUDGED)).sum()
+        n_at_risk = int(((rows["reversal_risk"] > 0) & (rows["estimator"] == AS_JUDGED)).sum())
         key, words = "p_value", "least p-value"
         if n_at_risk:
             key, words = "-reversal_risk", "largest risk of reversal"
-            view = replace(view, where={**view.where, "method": AS_JUDGED})
+            view = replace(view, where={**view.where, "estimator": AS_JUDGED})
         top = min(_MAX_PAIRS_IN_SHORT, n_at_risk or len(rows))
         title += f": {n_significant} of {comparison.n_pairs} pairs significant as judged; "
         yield replace(view, title=f"{title}the {top} with the {words}", sort=key, top=top)
@@ -334,9 +334,9 @@ def _verdict_note(comparison: Comparison, rows: pd.DataFrame) -> str:
     is_by_missing = (rows["n_common"] < len(comparison.scores.query_ids)) & ~is_confirmed
     is_in_spite = is_silent & (rows["p_adjusted"] <= comparison.level)
     silent = rows[is_in_spite & ~is_by_missing]
-    repeated = rows.loc[rows["prob_significant"].notna(), "method"].unique()
+    repeated = rows.loc[rows["prob_significant"].notna(), "estimator"].unique()
     name = str(rows["measure"].iloc[0])
-    drawn = {method for measure, method, _ in comparison.draws if str(measure) == name}
+    drawn = {estimator for measure, estimator, _ in comparison.draws if str(measure) == name}
     sentences, share = [], level(comparison.announce)
     if len(repeated):
         sentences.append(
@@ -346,22 +346,22 @@ def _verdict_note(comparison: Comparison, rows: pd.DataFrame) -> str:
         announced = rows[rows["prob_significant"].notna() & rows["significant"].fillna(False)]
         ways = announced[["prob_significant_greater", "prob_significant_less"]].max(axis=1)
         sentences += [
-            f"Of what {method} announces {percent(share)} is expected to be false."
-            for method, share in (1 - ways).groupby(announced["method"], sort=False).mean().items()
+            f"Of what {estimator} announces {percent(share)} is expected to be false."
+            for estimator, share in (1 - ways).groupby(announced["estimator"], sort=False).mean().items()
         ]
-    elif of_means := [method for method in silent["method"].unique() if method in drawn]:
+    elif of_means := [estimator for estimator in silent["estimator"].unique() if estimator in drawn]:
         sentences.append(
             f"p of {', '.join(of_means)} is no verdict: a test takes means over draws as known, and they "
             "vary less over topics than judgments will."
         )
     measure = next(m for m in comparison.measures if str(m) == name)
-    shown, decides = comparison.shown_method(measure), comparison.decides(measure)
+    shown, decides = comparison.shown_estimator(measure), comparison.decides(measure)
     if is_silent.any() and not decides:
         why = "no posterior says how likely that is"
         if drawn:
             why = f"on priors alone a posterior decides only if it is named (--estimators {shown})"
         sentences.append(f"No verdict where judging could give the difference the other sign or none: {why}.")
-    elif decides and not drawn.issuperset(silent["method"]):
+    elif decides and not drawn.issuperset(silent["estimator"]):
         why = f"{shown} gives that order of the two a chance under {1 - comparison.level / 2:g}"
         if shown in repeated:
             why = f"{shown} does not announce it"
@@ -384,8 +384,8 @@ def _pair_views(comparison: Comparison, arrangement: Arrangement) -> Iterator[Vi
     n_shown = min(arrangement.top or comparison.n_pairs, comparison.n_pairs)
     by_width = _COLUMN_OF_PAIRS if arrangement.width == "column" else _WITH_DRAWS
     for measure in comparison.measures:
-        method = comparison.shown_method(measure)
-        names = tuple(arrangement.columns or (_WITHOUT_DRAWS if method == AS_JUDGED else by_width))
+        estimator = comparison.shown_estimator(measure)
+        names = tuple(arrangement.columns or (_WITHOUT_DRAWS if estimator == AS_JUDGED else by_width))
         if missing_topics(comparison.scores.metadata) and "p" in names:
             names = (*names[: names.index("p") + 1], *COMMON_COLUMNS[1:], *names[names.index("p") + 1 :])
         of_scope = [name for name in names if name in ("interval", "chance")]
@@ -398,10 +398,10 @@ def _pair_views(comparison: Comparison, arrangement: Arrangement) -> Iterator[Vi
             for name in names
         }
         yield View(
-            title=_pairs_caption(comparison, str(measure), n_shown, names, method),
+            title=_pairs_caption(comparison, str(measure), n_shown, names, estimator),
             names=("run_a", "run_b"),
             columns=tuple(columns.values()),
-            where={"measure": str(measure), "method": method},
+            where={"measure": str(measure), "estimator": estimator},
             keep_empty=True,
             medium="paper",
         )
@@ -410,7 +410,7 @@ def _pair_views(comparison: Comparison, arrangement: Arrangement) -> Iterator[Vi
 def _run_views(comparison: Comparison, runs: pd.DataFrame, lists_pairs: bool) -> Iterator[View]:
     """Yield views with leaderboards, and a table of runs for papers."""
     drawn = runs.dropna(subset="value")
-    views = _views(comparison, drawn, _LEADERBOARD_VIEW, "measure", "method", "scope")
+    views = _views(comparison, drawn, _LEADERBOARD_VIEW, "measure", "estimator", "scope")
     for view in views if lists_pairs else _with_ideals(comparison, views):
         if view.where["scope"] == "population":
             view = replace(view, columns=(*view.columns, "expected"), note=view.note + _EXPECTED_NOTE)
@@ -428,10 +428,10 @@ def _run_views(comparison: Comparison, runs: pd.DataFrame, lists_pairs: bool) ->
     is_open = any(bounds.has_unjudged.any() for bounds in comparison.scores.bounds)
     title += ", unless too uncertain to announce." if is_open else "."
     columns: tuple[Any, ...] = (WithSuperscripts("as_judged", "better_than"),)
-    where: dict[str, Any] = {name: runs[name].iloc[0] for name in ("method", "scope")}
-    if where["method"] != AS_JUDGED and where["scope"] == "these-topics":
+    where: dict[str, Any] = {name: runs[name].iloc[0] for name in ("estimator", "scope")}
+    if where["estimator"] != AS_JUDGED and where["scope"] == "these-topics":
         columns += ("value", IntervalColumn())
-        title += f" Estimate and interval ({where['method']}): only unjudged documents are uncertain."
+        title += f" Estimate and interval ({where['estimator']}): only unjudged documents are uncertain."
     ideals = ideal_sentence(comparison.scores.metadata.get("ideals", {}))
     yield View(
         title=" ".join(filter(None, [title, ideals, _condition_sentence(comparison, comparison.measures)])),
@@ -449,7 +449,7 @@ _UNCERTAIN = {
 _PAIR_SENTENCES = {
     ("as-judged",): "As judged: unjudged documents are nonrelevant.",
     ("bounds",): "Bounds: the difference is between them whatever the unjudged documents in reach are.",
-    ("difference", "interval", "chance"): "Differences, intervals and chances by {method}: {uncertain}.",
+    ("difference", "interval", "chance"): "Differences, intervals and chances by {estimator}: {uncertain}.",
     ("risk",): "Risk: the chance that a significant difference is not significant with everything judged.",
     ("p",): "p: {test}.",
     ("p_common",): "On common: on the topics that both runs have.",
@@ -458,14 +458,14 @@ _PAIR_SENTENCES = {
 
 
 def _pairs_caption(
-    comparison: Comparison, measure: str, n_shown: int, names: Sequence[str], method: str
+    comparison: Comparison, measure: str, n_shown: int, names: Sequence[str], estimator: str
 ) -> str:
     """Return the caption for a table of run pairs in a paper."""
     n, topics = comparison.n_pairs, counted(len(comparison.scores.query_ids), "topic")
     which = counted(n, "pair") if n_shown == n else f"{n_shown} of {n} pairs"
     of = f"to {some_of(comparison.baseline, 3)}" if comparison.baseline else f"of {which} of runs"
-    texts = {"method": method, "test": test_text(comparison, comparison.tests[0])}
-    scopes = [scope for of, by, scope in comparison.draws if (str(of), by) == (measure, method)]
+    texts = {"estimator": estimator, "test": test_text(comparison, comparison.tests[0])}
+    scopes = [scope for of, by, scope in comparison.draws if (str(of), by) == (measure, estimator)]
     texts["uncertain"] = "; then ".join(_UNCERTAIN[scope] for scope in scopes)
     sentences = [text.format(**texts) for of, text in _PAIR_SENTENCES.items() if {*of} & {*names}]
     if missing := missing_topics(comparison.scores.metadata):

@@ -73,12 +73,12 @@ class Corrected(NamedTuple):
     ----------
     per_topic : ndarray of float, shape (run, topic)
     std : ndarray of float, shape (run,), or None
-        Standard error of the runs' values where the method has one.
+        Standard error of the runs' values where the estimator has one.
     notes : tuple of str, one per run, or empty
     draws : Values, shape (draw, run, topic), or None
-        Draws of the method's own distribution (prediction-powered inference, conformal risk control).
+        Draws of the estimator's own distribution (prediction-powered inference, conformal risk control).
     indicators : mapping of str to ndarray of float, shape (run,)
-        What a method knows of a run besides its value: λ of anti-precision, fitted constants.
+        What an estimator knows of a run besides its value: λ of anti-precision, fitted constants.
     """
 
     per_topic: FloatArray
@@ -118,7 +118,7 @@ class PointCorrection(ABC):
     def correct_all(self, collection: Collection, all_bounds: Sequence[Bounds]) -> list[Corrected]:
         """Return corrected per-topic scores for each of several measures.
 
-        Methods override it if measures can share work.
+        Corrections override it if measures can share work.
         """
         return [self.correct(collection, bounds) for bounds in all_bounds]
 
@@ -138,7 +138,7 @@ class PointCorrection(ABC):
         Returns
         -------
         tuple of Estimates
-            One per measure; ``draws`` is None unless the method has an interval of its own.
+            One per measure; ``draws`` is None unless the estimator has an interval of its own.
         """
         if run_ids is not None:
             run_ids = [run_ids] if isinstance(run_ids, str) else list(run_ids)
@@ -178,7 +178,7 @@ class PointCorrection(ABC):
         lacking = self.needs_pool & lacks_pool(collection, bounds) & np.isnan(value)
         notes = np.where(lacking, "needs a pooled run", corrected.notes or "")
         return Estimates(
-            method=self.name,
+            estimator=self.name,
             measure=bounds.measure,
             run_ids=bounds.run_ids,
             query_ids=bounds.query_ids,

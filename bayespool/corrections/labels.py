@@ -160,7 +160,7 @@ class SumCorrection(LabelCorrection):
         """Yield the correction of each of the runs, or None if its sample is too small."""
 
 
-def find_judge(collection: Collection, name: str | None, method: str) -> Judge | None:
+def find_judge(collection: Collection, name: str | None, estimator: str) -> Judge | None:
     """Return the second judge with the given name, or the only one.
 
     None without any, `InputError` if it is unknown or unclear.
@@ -172,9 +172,9 @@ def find_judge(collection: Collection, name: str | None, method: str) -> Judge |
         return judges[name]
     known = f"known: {', '.join(judges)}" if judges else "give labels: --judge"
     if name is not None:
-        raise InputError(f"{method}: no judge {name!r}", hint=known)
-    example = f"{method}(judge={next(iter(judges))!r})"
-    raise InputError(f"{method}: there are {len(judges)} judges, name one", hint=f"{example}; {known}")
+        raise InputError(f"{estimator}: no judge {name!r}", hint=known)
+    example = f"{estimator}(judge={next(iter(judges))!r})"
+    raise InputError(f"{estimator}: there are {len(judges)} judges, name one", hint=f"{example}; {known}")
 
 
 def hidden_documents(collection: Collection, depth: int) -> OrderArray:

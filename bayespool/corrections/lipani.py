@@ -172,11 +172,11 @@ def anti_precision_indicators(
     """
     import pandas as pd
 
-    method = correction or AntiPrecision()
+    estimator = correction or AntiPrecision()
     frames = []
-    for e in method.estimate(collection, run_ids, measures):
-        bounds = score_bounds(collection, e.run_ids, e.measure, estimand=method.estimand)
-        as_judged = bounds.low.means() + (method.shares(bounds)[0] - bounds.lower).mean(axis=1)
+    for e in estimator.estimate(collection, run_ids, measures):
+        bounds = score_bounds(collection, e.run_ids, e.measure, estimand=estimator.estimand)
+        as_judged = bounds.low.means() + (estimator.shares(bounds)[0] - bounds.lower).mean(axis=1)
         columns = {"as_judged": as_judged, **e.indicators, "value": e.value}
         frames.append(pd.DataFrame({"run_id": e.run_ids, "measure": str(e.measure), **columns}))
     return pd.concat(frames, ignore_index=True)

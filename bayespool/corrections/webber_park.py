@@ -136,7 +136,7 @@ class SystemsAdjustment(Adjustment):
             by_run[lacks_pool(collection, bounds)] = np.nan
             adjusted = _adjusted(bounds, start.per_topic, by_run, everywhere, self.within_bounds)
             adjusted = adjusted._replace(indicators={"adjustment": by_run})
-            corrected.append(_with_notes(adjusted, start.method, start.notes))
+            corrected.append(_with_notes(adjusted, start.estimator, start.notes))
         return corrected
 
     def _losses_as_judged(
@@ -247,7 +247,7 @@ class TopicsAdjustment(Adjustment):
         return [
             _with_notes(
                 self._corrected(collection, bounds, np.concatenate([s.per_topic for s in starts]), common),
-                starts[0].method,
+                starts[0].estimator,
                 [note for start in starts for note in start.notes],
             )
             for bounds, starts in zip(all_bounds, zip(*by_run, strict=True), strict=True)

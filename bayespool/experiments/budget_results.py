@@ -35,7 +35,7 @@ BIAS_MEASURES = ("mae", "sre", "sre_star")
 
 _MAX_BUDGET_COLUMNS = 8
 _COLUMNS = {
-    "strategy": Column("strategy", "method", "The pooling strategy."),
+    "strategy": Column("strategy", "text", "The pooling strategy."),
     "budget": Column("budget", "count", "Number of documents to judge."),
     "left_out": Column("left out", "text", "The organization or run that was left out of the pool."),
     "full": Column("on full\npool", "score", "Score on the whole depth pool."),

@@ -129,7 +129,7 @@ def _mean_widths(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 _SHARED = {
-    "judge": Column("judge", "method", "The judge."),
+    "judge": Column("judge", "text", "The judge."),
     "documents": Column(
         "documents", "text", "Hidden ones of one organization, or other judged ones of a top 30."
     ),
@@ -216,7 +216,7 @@ _DISPUTED = _SHARED | {
     "chance": Column("chance", "chance", "Of a judgment as far from the label on other topics."),
 }
 _INTERVALS = {
-    "judge": Column("labels of", "method", "Whose labels are used."),
+    "judge": Column("labels of", "text", "Whose labels are used."),
     "width_without": Column("without", "score", "Width of the interval without labels, in means over runs."),
     "width_with": Column("with", "score", "Width of the interval with the judge's labels."),
     "saved": Column("narrower by", "share", "Share of the width that labels save."),

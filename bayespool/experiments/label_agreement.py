@@ -29,8 +29,8 @@ PEOPLE = "people"
 _LEAST_COPIED = 50  # documents without a difference
 _NAMES = ("agreement", "kappa", "auc")
 COLUMNS = {
-    "judge": Column("judge", "method", "The judge."),
-    "reference": Column("compared\nwith", "method", "People, by the judgments, or another judge."),
+    "judge": Column("judge", "text", "The judge."),
+    "reference": Column("compared\nwith", "text", "People, by the judgments, or another judge."),
     "label_from": Column("label\nfrom", "threshold", "A label of this or more says relevant."),
     "relevant_from": Column("relevant\nfrom", "threshold", "Where relevance begins by the other."),
     "n": Column("documents", "count", "Documents with a label and a judgment, or with labels of both."),

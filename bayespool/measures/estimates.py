@@ -82,24 +82,24 @@ _OPTIONAL_ARRAYS = ("std", "distance", "new_kind")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Estimates(ReprHTMLMixin):
-    """Estimated scores for runs, from one method under one measure.
+    """Estimated scores for runs, from one estimator under one measure.
 
     Attributes
     ----------
-    method : str
+    estimator : str
         Name of the estimator.
     measure : Measure
     run_ids, query_ids : tuple of str
     per_topic : ndarray of float, shape (run, topic)
-        Estimates per topic; their mean over topics is the run's, up to rounding. NaN where a method estimates
-        runs only.
+        Estimates per topic; their mean over topics is the run's, up to rounding. NaN where an estimator
+        estimates runs only.
     value : ndarray of float, shape (run,)
         Estimate of each run's mean over all topics of the qrels.
     draws : Values, shape (draw, run, topic), or None
         Posterior draws of the measure. None for point corrections.
     std : ndarray of float, shape (run,), or None
-        Standard error of ``value`` where the method has a sampling variance of its own (topics adjustment),
-        or the posterior standard deviation.
+        Standard error of ``value`` where the estimator has a sampling variance of its own (topics
+        adjustment), or the posterior standard deviation.
     notes : tuple of str
         One per run, possibly empty; several notes of a run have `NOTE_BREAK` between them.
     diagnostics : Diagnostics or None
@@ -113,9 +113,9 @@ class Estimates(ReprHTMLMixin):
     distance, new_kind : ndarray of float, shape (run,), or None
         Distance of each run from the pool, in standard deviations between the pool's organizations, and the
         chance that it is of a kind that the pool does not have (`bayespool.posterior.distance_from_pool`),
-        where the method computes them.
+        where the estimator computes them.
     indicators : mapping of str to ndarray of float, shape (run,)
-        What the method knows of a run besides its value, by column
+        What the estimator knows of a run besides its value, by column
         (`bayespool.corrections.anti_precision_indicators`).
 
     Raises
@@ -124,7 +124,7 @@ class Estimates(ReprHTMLMixin):
         An array of the wrong shape, or draws that are not amounts of the measure.
     """
 
-    method: str
+    estimator: str
     measure: Measure
     run_ids: tuple[str, ...]
     query_ids: tuple[str, ...]
@@ -150,21 +150,21 @@ class Estimates(ReprHTMLMixin):
             if array is None and name in _OPTIONAL_ARRAYS:
                 continue
             if not isinstance(array, np.ndarray):
-                raise InputError(f"{self.method}: {name} is no array")
+                raise InputError(f"{self.estimator}: {name} is no array")
             if array.shape != shape:
-                raise InputError(f"{self.method}: {name} has the shape {array.shape}, not {shape}")
+                raise InputError(f"{self.estimator}: {name} has the shape {array.shape}, not {shape}")
         if self.notes and len(self.notes) != len(self.run_ids):
             raise InputError(
-                f"{self.method}: {counted(len(self.notes), 'note')} on {counted(len(self.run_ids), 'run')}"
+                f"{self.estimator}: {counted(len(self.notes), 'note')} on {counted(len(self.run_ids), 'run')}"
             )
         if self.draws is None:
             return
         if not isinstance(self.draws, Values):
-            raise InputError(f"{self.method}: draws are no Values", hint="bayespool.Values(amounts, unit)")
+            raise InputError(f"{self.estimator}: draws are no Values", hint="bayespool.Values(amounts, unit)")
         amount = self.draws.amount
         if amount.shape[1:] != runs + topics or not len(amount):
             raise InputError(
-                f"{self.method}: draws have the shape {amount.shape}, not (draw, run, topic) with "
+                f"{self.estimator}: draws have the shape {amount.shape}, not (draw, run, topic) with "
                 f"{counted(len(self.run_ids), 'run')} and {counted(len(self.query_ids), 'topic')}"
             )
         least, most = (end * self.draws.unit for end in self.measure.range)
@@ -172,7 +172,7 @@ class Estimates(ReprHTMLMixin):
         if odd or amount.min(initial=least) < least - 1e-9 or amount.max(initial=least) > most + 1e-9:
             low, high = self.measure.range
             hint = None if odd else f"its values are from {low:g} to {high:g}, by its range"
-            raise InputError(f"{self.method}: draws are not amounts of {self.measure}", hint=hint)
+            raise InputError(f"{self.estimator}: draws are not amounts of {self.measure}", hint=hint)
 
     def __repr__(self) -> str:
         drawn = self.draws
@@ -180,7 +180,8 @@ class Estimates(ReprHTMLMixin):
         runs = f"{counted(len(self.run_ids), 'run')} ({some_of(self.run_ids, 3)})"
         return one_line(
             "Estimates",
-            f"{self.measure} of {runs} on {counted(len(self.query_ids), 'topic')}, by {self.method}, {draws}",
+            f"{self.measure} of {runs} on {counted(len(self.query_ids), 'topic')}, by {self.estimator}, "
+            f"{draws}",
         )
 
     @property
@@ -198,13 +199,13 @@ class Estimates(ReprHTMLMixin):
             (model,) = self.fits
         if model is None and self.fits:
             raise InputError(
-                f"{self.method}, {self.measure}: draws of several models, none of which speaks for all",
+                f"{self.estimator}, {self.measure}: draws of several models, none of which speaks for all",
                 hint=f"name one of them: {known}",
             )
         if model is None or model not in self.fits:
             problem = "nothing was sampled" if model is None else f"no model {model!r}"
             raise InputError(
-                f"{self.method}, {self.measure}: {problem}", hint=f"there are: {known}" if known else None
+                f"{self.estimator}, {self.measure}: {problem}", hint=f"there are: {known}" if known else None
             )
         return model
 
@@ -224,7 +225,7 @@ class Estimates(ReprHTMLMixin):
         xarray.DataTree
             Group ``posterior``: a variable (chain, draw, run_id) with a name like ``P_10`` whose attribute
             ``measure`` is the measure's text, with ``per_topic`` also ``P_10_by_topic`` (chain, draw, run_id,
-            query_id). Attributes: ``bayespool_version``, ``method``, ``collection_fingerprint``,
+            query_id). Attributes: ``bayespool_version``, ``estimator``, ``collection_fingerprint``,
             ``random_seed``, ``weights`` (the share of each model in the draws by measure, as JSON),
             ``problems`` (checks that failed). For parameters of models see `bayespool.fit`.
 
@@ -275,9 +276,10 @@ class Estimates(ReprHTMLMixin):
         Returns
         -------
         pandas.DataFrame
-            Columns ``run_id``, ``query_id`` (per topic only), ``measure``, ``method``, ``value``, ``lower``
-            and ``upper`` (the interval's ends, NaN for a point correction), ``ci_prob`` (NaN likewise),
-            ``std``, ``distance`` and ``new_kind`` (per run only, NaN where the method has none) and ``note``.
+            Columns ``run_id``, ``query_id`` (per topic only), ``measure``, ``estimator``, ``value``,
+            ``lower`` and ``upper`` (the interval's ends, NaN for a point correction), ``ci_prob`` (NaN
+            likewise), ``std``, ``distance`` and ``new_kind`` (per run only, NaN where the estimator has none)
+            and ``note``.
         """
         import pandas as pd
 
@@ -293,7 +295,7 @@ class Estimates(ReprHTMLMixin):
             columns["query_id"] = np.tile(np.array(self.query_ids, dtype=object), len(self.run_ids))
         columns |= {
             "measure": str(self.measure),
-            "method": self.method,
+            "estimator": self.estimator,
             "value": values.ravel(),
             "lower": lower.ravel(),
             "upper": upper.ravel(),
@@ -315,7 +317,7 @@ class Estimator(Protocol):
 
     @property
     def name(self) -> str:
-        """Method name, as in `Estimates.method` and on the command line."""
+        """Estimator name, as in `Estimates.estimator` and on the command line."""
 
     def estimate(
         self, collection: Collection, run_ids: str | Iterable[str] | None, measures: object
@@ -379,7 +381,7 @@ def draws_container(
     posterior, texts = dict[str, AnyArray](), dict[str, dict[str, str]]()
     for e in estimates:
         if e.draws is None:
-            raise InputError(f"{e.method} is a point correction and has no draws")
+            raise InputError(f"{e.estimator} is a point correction and has no draws")
         name = variable_name(e.measure)
         if name in posterior:
             raise InputError(f"two measures would be called {name}", hint="take them one at a time")
@@ -403,7 +405,7 @@ def draws_container(
         },
         attrs={
             "bayespool_version": __version__,
-            "method": first.method,
+            "estimator": first.estimator,
             "collection_fingerprint": first.fingerprint,
             **seed,
             "weights": json.dumps({str(e.measure): dict(e.weights) for e in estimates}),

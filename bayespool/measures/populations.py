@@ -13,7 +13,7 @@ from bayespool.measures.values import Values, equal_tailed_interval
 from bayespool.randomness import key_of
 
 _MAX_CELLS_HELD = 1 << 23  # numbers
-_N_RESAMPLED = 4000  # bootstrap samples of topics for a method without draws
+_N_RESAMPLED = 4000  # bootstrap samples of topics for an estimator without draws
 
 
 @dataclass(frozen=True, eq=False)

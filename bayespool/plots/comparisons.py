@@ -36,7 +36,7 @@ def plot_differences(
     comparison: Any,
     measure: object = None,
     *,
-    method: str | None = None,
+    estimator: str | None = None,
     truth: Mapping[str, float] | None = None,
     legend: bool = True,
     ax: Axes | None = None,
@@ -51,7 +51,7 @@ def plot_differences(
         Or one that is read back.
     measure : measure, optional
         Default: the first.
-    method : str, optional
+    estimator : str, optional
         One with draws; default: the first. Without any only the differences as judged are drawn.
     truth : mapping of str to float, optional
         True values by run, if known.
@@ -63,11 +63,11 @@ def plot_differences(
     Raises
     ------
     InputError
-        The comparison has no such measure or method.
+        The comparison has no such measure or estimator.
     """
     differences = comparison.to_frame("differences")
     rope, rows = differences["rope"].max(), style.measure_rows(differences, measure)
-    as_judged = rows[rows["method"] == _AS_JUDGED]
+    as_judged = rows[rows["estimator"] == _AS_JUDGED]
     place = {pair: i for i, pair in enumerate(zip(as_judged["run_a"], as_judged["run_b"], strict=True))}
     axes = style.axes_or_new(ax, height=1.5 + 0.3 * len(place))
     size = float(np.clip(72 * style.inches_per_row(axes, len(place)) * 0.25, 2.5, 6))
@@ -75,10 +75,10 @@ def plot_differences(
         axes.axvspan(-rope, rope, color="0.94", lw=0, label=f"within ±{rope:g}")
     axes.axvline(0, color="0.5", lw=0.8)
     with_draws = rows[rows["lower"].notna()]
-    if method is not None or len(with_draws):
-        method_rows, _ = style.rows_with(with_draws, "method", method, "draws of")
+    if estimator is not None or len(with_draws):
+        estimator_rows, _ = style.rows_with(with_draws, "estimator", estimator, "draws of")
         for scope, (color, width) in _LOOKS.items():
-            scope_rows = method_rows[method_rows["scope"] == scope]
+            scope_rows = estimator_rows[estimator_rows["scope"] == scope]
             y = [place[pair] for pair in zip(scope_rows["run_a"], scope_rows["run_b"], strict=True)]
             if y:
                 label = f"{_SCOPES[scope]}, {level(scope_rows['ci_prob'].iloc[0])}"
@@ -88,7 +88,7 @@ def plot_differences(
                 axes.plot(scope_rows["difference"], y, "|", color="black", ms=2 * size, label="mean")
     y = list(place.values())
     above = np.array(y) - 0.24  # to hide no narrow interval
-    look = style.method_look(_AS_JUDGED).marker
+    look = style.estimator_look(_AS_JUDGED).marker
     axes.plot(as_judged["difference"], above, ls="", ms=size, label="as judged", **look)
     if truth is not None:
         true = [truth.get(a, np.nan) - truth.get(b, np.nan) for a, b in place]
@@ -103,7 +103,7 @@ def plot_rank_probabilities(
     comparison: Any,
     measure: object = None,
     *,
-    method: str | None = None,
+    estimator: str | None = None,
     scope: Literal["these-topics", "population"] = "these-topics",
     ax: Axes | None = None,
 ) -> Axes:
@@ -117,7 +117,7 @@ def plot_rank_probabilities(
         Or one that is read back.
     measure : measure, optional
         Default: the first.
-    method : str, optional
+    estimator : str, optional
         One with draws; default: the first.
     scope : {"these-topics", "population"}
         Whether only the unjudged documents are uncertain, or the topics are a sample, too.
@@ -126,10 +126,10 @@ def plot_rank_probabilities(
     Raises
     ------
     InputError
-        The comparison has no such measure, method or scope.
+        The comparison has no such measure, estimator or scope.
     """
     name = style.measure_rows(comparison.to_frame("differences"), measure)["measure"].iloc[0]
-    rows, method_label, scope_ = _rows_of_draws(comparison, name, method, scope)
+    rows, estimator_label, scope_ = _rows_of_draws(comparison, name, estimator, scope)
     rows = rows.sort_values("expected_rank", kind="stable")
     run_ids, expected = list(rows["run_id"]), rows["expected_rank"].to_numpy()
     chances = rows.filter(regex="^prob_rank_").to_numpy()
@@ -154,7 +154,7 @@ def plot_rank_probabilities(
     if n <= _MAX_RUNS_WITH_TEXT:
         axes.set_xticks(range(1, n + 1))
     return style.label_axes(
-        axes, f"rank by {name},\n{_SCOPES[scope_]}", title=f"{method_label}; diamonds: expected ranks"
+        axes, f"rank by {name},\n{_SCOPES[scope_]}", title=f"{estimator_label}; diamonds: expected ranks"
     )
 
 
@@ -162,7 +162,7 @@ def plot_leaderboard(
     comparison: Any,
     measure: object = None,
     *,
-    method: str | None = None,
+    estimator: str | None = None,
     scope: Literal["these-topics", "population"] | None = None,
     ax: Axes | None = None,
 ) -> Axes:
@@ -176,7 +176,7 @@ def plot_leaderboard(
         Or one that is read back.
     measure : measure, optional
         Default: the first.
-    method : str, optional
+    estimator : str, optional
         One with draws; default: the first.
     scope : {"these-topics", "population"}, optional
         Whether only the unjudged documents are uncertain, or the topics are a sample, too; default: a
@@ -186,11 +186,11 @@ def plot_leaderboard(
     Raises
     ------
     InputError
-        The comparison has no such measure, method or scope.
+        The comparison has no such measure, estimator or scope.
     """
     if scope is None and "population" in set(comparison.to_frame("runs")["scope"]):
         scope = "population"
-    rows, method_label, scope_ = _rows_of_draws(comparison, measure, method, scope)
+    rows, estimator_label, scope_ = _rows_of_draws(comparison, measure, estimator, scope)
     rows = rows.sort_values("value", ascending=False, kind="stable")
     name, expected = rows["measure"].iloc[0], rows["expected_rank"].to_numpy()
     n = len(rows)
@@ -211,20 +211,22 @@ def plot_leaderboard(
     return style.label_axes(
         axes,
         f"ranks by {name},\n{_SCOPES[scope_]}; all at once {prob}\n(filled: may be the best; shades: tiers)",
-        title=f"{method_label}; diamonds: expected ranks",
+        title=f"{estimator_label}; diamonds: expected ranks",
     )
 
 
 def _rows_of_draws(
-    comparison: Any, measure: object, method: str | None, scope: str | None
+    comparison: Any, measure: object, estimator: str | None, scope: str | None
 ) -> tuple[pd.DataFrame, str, str]:
-    """Return rows for a measure, method and scope, with the method and scope used (default: the first)."""
+    """Return rows for a measure, estimator and scope, and the names that are used (default: the first)."""
     frame = comparison.to_frame("runs").dropna(subset="value")
     if frame.empty:
         raise InputError("the result has no draws of")
-    rows, method_label = style.rows_with(style.measure_rows(frame, measure), "method", method, "draws of")
+    rows, estimator_label = style.rows_with(
+        style.measure_rows(frame, measure), "estimator", estimator, "draws of"
+    )
     rows, scope_ = style.rows_with(rows, "scope", scope, "scope")
-    return rows, method_label, scope_
+    return rows, estimator_label, scope_
 
 
 def draw_leaderboard(comparison: Any) -> Figure:
@@ -282,7 +284,7 @@ def plot_p_values(
     *,
     measure: object = None,
     group: str | None = None,
-    method: str | None = None,
+    estimator: str | None = None,
     ax: Axes | None = None,
 ) -> Axes:
     """Plot p-values from few judgments against those from all judgments, one point per pair of runs.
@@ -302,22 +304,24 @@ def plot_p_values(
         Default: the first.
     group : str, optional
         Of runs; default: the first with two.
-    method : str, optional
+    estimator : str, optional
         One with p-values; default: the scores as judged.
     ax : matplotlib.axes.Axes, optional
 
     Raises
     ------
     InputError
-        The result has no such judgment set, group or method.
+        The result has no such judgment set, group or estimator.
     """
     rates = style.measure_rows(reversals.to_frame("rates"), measure)
     rates, group = style.rows_with(rates, "group", group, "pairs of runs")
     values = style.measure_rows(reversals.to_frame("p_values"), rates["measure"].iloc[0])
-    values, method = style.rows_with(values[values["group"] == group], "method", method, "p-values of")
+    values, estimator = style.rows_with(
+        values[values["group"] == group], "estimator", estimator, "p-values of"
+    )
     values, n = style.rows_with(values, "judgments", n_judgments, "smaller judgment set")
-    rates = rates[(rates["method"] == method) & (rates["judgments"] == n)]
-    (rate,) = rates[rates["against"] == "same method"].to_dict("records")
+    rates = rates[(rates["estimator"] == estimator) & (rates["judgments"] == n)]
+    (rate,) = rates[rates["against"] == "same estimator"].to_dict("records")
     axes, level = style.axes_or_new(ax, width=4.6, height=4.4), reversals.metadata["level"]
     n_all = reversals.metadata["judgments"][-1]
     limits = (0.7 * _FLOOR, 1.4)
@@ -339,7 +343,7 @@ def plot_p_values(
     axes.text(0.02, 0.98, f"taken back {n_pairs['reversed']:,}", va="top", **options)
     axes.text(0.02, 0.02, kept_text, **options)
     axes.text(0.98, 0.02, f"gained {n_pairs['gained']:,}", ha="right", **options)
-    title = f"{method}, {counted(rate['n_pairs'], 'pair')} of {group} runs"
+    title = f"{estimator}, {counted(rate['n_pairs'], 'pair')} of {group} runs"
     return style.label_axes(axes, f"p with {n:,} judgments", f"p with all {n_all:,}", title)
 
 
@@ -351,7 +355,7 @@ def plot_separability(
     legend: bool = True,
     ax: Axes | None = None,
 ) -> Axes:
-    """Plot the share of significant pairs of runs against the number of judgments, one line per method.
+    """Plot the share of significant pairs of runs against the number of judgments, one line per estimator.
 
     Figure 4 of Ravana & Moffat (2010). Numbers of judgments are on a logarithmic scale.
 
@@ -371,10 +375,10 @@ def plot_separability(
     name = rates["measure"].iloc[0]
     trends = style.measure_rows(reversals.to_frame("trends"), name)
     axes = style.axes_or_new(ax, width=6.5, height=4)
-    for method in trends["method"].unique():
-        rows = trends[(trends["group"] == group) & (trends["method"] == method)]
-        look = style.method_look(method, list(trends["method"].unique())).marker
-        axes.plot(rows["judgments"], rows["separability"], label=literal(method), ms=4, lw=1.2, **look)
+    for estimator in trends["estimator"].unique():
+        rows = trends[(trends["group"] == group) & (trends["estimator"] == estimator)]
+        look = style.estimator_look(estimator, list(trends["estimator"].unique())).marker
+        axes.plot(rows["judgments"], rows["separability"], label=literal(estimator), ms=4, lw=1.2, **look)
     axes.set_ylim(-0.02, min(1.03, axes.get_ylim()[1] + 0.1))
     style.count_axis(axes, reversals.metadata["judgments"], base=10)
     if legend:
@@ -389,7 +393,7 @@ def plot_reversal_calibration(
     *,
     measure: object = None,
     group: str | None = None,
-    method: str | None = None,
+    estimator: str | None = None,
     n_bins: int = 10,
     ax: Axes | None = None,
 ) -> Axes:
@@ -408,7 +412,7 @@ def plot_reversal_calibration(
         Default: the first.
     group : str, optional
         Of runs; default: the first with two.
-    method : str, optional
+    estimator : str, optional
         One with draws; default: the first.
     n_bins : int, default 10
         A result that is read back has ten.
@@ -417,7 +421,7 @@ def plot_reversal_calibration(
     Raises
     ------
     InputError
-        No method announces chances, or not this one; no such statement or group.
+        No estimator announces chances, or not this one; no such statement or group.
     """
     table = reversals.to_frame("calibration") if n_bins == 10 else reversals.calibration(n_bins=n_bins)
     if table.empty:
@@ -425,7 +429,7 @@ def plot_reversal_calibration(
     rates = style.measure_rows(reversals.to_frame("rates"), measure)
     rates, group = style.rows_with(rates, "group", group, "pairs of runs")
     table = style.measure_rows(table, rates["measure"].iloc[0])
-    rows, method = style.rows_with(table, "method", method, "announced chances of")
+    rows, estimator = style.rows_with(table, "estimator", estimator, "announced chances of")
     rows, statement_ = style.rows_with(rows, "statement", statement, "statement")
     rows = rows[rows["group"] == group]
     axes = style.axes_or_new(ax, width=4.6, height=4.2)
@@ -439,7 +443,7 @@ def plot_reversal_calibration(
         axes.legend(frameon=False, fontsize="small", loc="best")
     else:
         axes.text(0.5, 0.5, "no pair that all judgments can grade", ha="center", fontsize="small")
-    title, share = f"{method}, {group} runs", "share that is, with all judgments"
+    title, share = f"{estimator}, {group} runs", "share that is, with all judgments"
     return style.label_axes(axes, f"announced chance {event}", share, title)
 
 
@@ -464,7 +468,7 @@ def plot_calibration(table: pd.DataFrame, *, label: str | None = None, ax: Axes 
     ----------
     table : pandas.DataFrame
         Of `bayespool.comparisons.calibration_table`, or rows of `bayespool.Reversals.calibration` for one
-        group, method, judgment set and statement.
+        group, estimator, judgment set and statement.
     label : str, optional
     ax : matplotlib.axes.Axes, optional
     """

@@ -43,9 +43,9 @@ def plot_truth(result: Any, measure: object, estimator: str, *, ax: Axes | None 
     room = 0.03 * (high - low or 1)
     limits = (low - room, high + room)
     axes.plot(limits, limits, color="0.8", lw=1, zorder=0)
-    look = style.method_look(estimator, result.settings.labels)
+    look = style.estimator_look(estimator, result.settings.labels)
     if estimator != "as-judged":
-        as_judged = style.method_look("as-judged").marker
+        as_judged = style.estimator_look("as-judged").marker
         axes.plot(truth, rows["as_judged"], ls="", ms=3, label="as judged", zorder=1, **as_judged)
     if rows["lower"].notna().any():
         label = f"{level(result.settings.ci_prob)} interval"
@@ -74,7 +74,7 @@ def plot_pit(
     ax : matplotlib.axes.Axes, optional
     """
     pit = _rows(result, measure, estimator)["pit"].dropna().to_numpy()
-    color = style.method_look(estimator, result.settings.labels).color
+    color = style.estimator_look(estimator, result.settings.labels).color
     axes = style.pit_bars(pit, parse_measure(measure), n_bins, color, estimator, ax)
     axes.legend(fontsize="x-small", frameon=False)
     return axes
@@ -89,7 +89,9 @@ def _dots(result: Any, errors: pd.DataFrame, measure: str, name: str, axes: Axes
     for i, label in enumerate(labels):
         [error] = errors.loc[errors["estimator"] == label, name]
         axes.hlines(i, 0, error, color="0.85", lw=1.2, zorder=1)
-        axes.plot([error], [i], ls="", ms=6, label=literal(label), **style.method_look(label, labels).marker)
+        axes.plot(
+            [error], [i], ls="", ms=6, label=literal(label), **style.estimator_look(label, labels).marker
+        )
     axes.set_yticks(range(len(labels)), [literal(label) for label in labels])
     axes.set_ylim(len(labels) - 0.5, -0.5)
     axes.set_xlim(left=0)
@@ -120,7 +122,7 @@ def plot_mae(
         return _dots(result, errors, names[0], error, axes)
     places = np.arange(len(names))
     for label in result.settings.labels:
-        look = style.method_look(label, result.settings.labels)
+        look = style.estimator_look(label, result.settings.labels)
         values = errors.loc[errors["estimator"] == label, error]
         width, line = 2.2 if label.startswith("posterior") else 1.2, "--" if look.is_hollow else "-"
         axes.plot(places, values, ms=5, lw=width, ls=line, label=literal(label), **look.marker)
@@ -164,7 +166,7 @@ def plot_decisions(
     axes = style.axes_or_new(ax)
     labels = result.settings.labels
     for label in labels:
-        of, look = rows[rows["estimator"] == label], style.method_look(label, labels)
+        of, look = rows[rows["estimator"] == label], style.estimator_look(label, labels)
         is_marked = of["share"].eq(share) | (of["share"].isna() & of["level"].eq(0.05))
         x, y = 100 * of["missed"], 100 * of["false"]
         axes.plot(x, y, color=look.color, lw=1.6 if of["share"].notna().any() else 0.6)
@@ -187,9 +189,9 @@ def _reported(result: Any) -> pd.DataFrame:
 
 
 _SCORES = {
-    "unadjusted": style.method_look("as-judged"),
+    "unadjusted": style.estimator_look("as-judged"),
     "mixed": style.Look(style.PALETTE[0], "s"),
-    "adjusted": style.method_look("topics-adjustment"),
+    "adjusted": style.estimator_look("topics-adjustment"),
     "common-only": style.Look(style.PALETTE[2], "^"),
 }
 
@@ -213,7 +215,7 @@ def plot_pool_width(result: Any, measure: object, *, ax: Axes | None = None) -> 
         shift = 1.05 ** (i - (len(result.settings.labels) - 1) / 2)
         places, look = (
             group["pool_width"].to_numpy() * shift,
-            style.method_look(label, result.settings.labels),
+            style.estimator_look(label, result.settings.labels),
         )
         axes.vlines(places, group["quartile_1"], group["quartile_3"], color=look.color, lw=3, alpha=0.3)
         axes.plot(places, group["bias"], ms=5, lw=1.4, label=literal(label), **look.marker)

@@ -35,7 +35,7 @@ class _Rows:
     main: str | None
 
     @classmethod
-    def of(cls, frame: pd.DataFrame, key: str, method: str | None) -> _Rows:
+    def of(cls, frame: pd.DataFrame, key: str, estimator: str | None) -> _Rows:
         """Return rows from a frame of scores under one measure, named after the column ``key``."""
         estimates = {
             str(name): rows.set_index(key, drop=False)
@@ -43,7 +43,7 @@ class _Rows:
         }
         drawn = [name for name, rows in estimates.items() if rows["ci_prob"].notna().any()]
         drawn.sort(key=lambda name: not name.startswith("posterior"))
-        main = style.available_name(method, drawn, "draws of") if method is not None or drawn else None
+        main = style.available_name(estimator, drawn, "draws of") if estimator is not None or drawn else None
         return cls(frame.drop_duplicates(key).set_index(key, drop=False), estimates, main)
 
     @property
@@ -84,7 +84,7 @@ def plot_forest(
     measure: object = None,
     *,
     truth: Mapping[str, float] | None = None,
-    method: str | None = None,
+    estimator: str | None = None,
     corrections: bool | Iterable[str] = True,
     order: Literal["estimate", "given"] | Sequence[str] = "estimate",
     legend: bool = True,
@@ -102,12 +102,12 @@ def plot_forest(
         Default: the first.
     truth : mapping of str to float, optional
         True values by run, if known.
-    method : str, optional
-        Method whose interval is drawn as a bar; default: the first with draws.
+    estimator : str, optional
+        Estimator whose interval is drawn as a bar; default: the first with draws.
     corrections : bool or iterable of str
-        Other methods to draw as marks; a further posterior has a thin line for its interval.
+        Other estimators to draw as marks; a further posterior has a thin line for its interval.
     order : {"estimate", "given"} or sequence of str
-        By the method's estimate, the best at the top (as judged without a method), in the order of the
+        By the estimator's estimate, the best at the top (as judged without an estimator), in the order of the
         scores, or run ids from the top.
     legend : bool
     ax : matplotlib.axes.Axes, optional
@@ -117,7 +117,7 @@ def plot_forest(
     Raises
     ------
     InputError
-        The scores have no such measure, method or run.
+        The scores have no such measure, estimator or run.
 
     Examples
     --------
@@ -127,7 +127,7 @@ def plot_forest(
     (['new-a', 'new-b'], 'P@10, mean over 20 topics')
     """
     frame = style.measure_rows(scores.to_frame("scores"), measure)
-    rows = _Rows.of(frame, "run_id", method).ordered(order)
+    rows = _Rows.of(frame, "run_id", estimator).ordered(order)
     axes = _draw(rows, corrections, truth, legend=legend, ax=ax)
     n_topics = len(scores.metadata["query_ids"])
     return style.label_axes(axes, f"{frame['measure'].iloc[0]}, mean over {counted(n_topics, 'topic')}")
@@ -139,7 +139,7 @@ def plot_topics(
     measure: object = None,
     *,
     truth: Mapping[str, float] | None = None,
-    method: str | None = None,
+    estimator: str | None = None,
     corrections: bool | Iterable[str] = False,
     order: Literal["estimate", "given"] | Sequence[str] = "given",
     legend: bool = True,
@@ -152,7 +152,7 @@ def plot_topics(
     scores : bayespool.scoring.scores.Scores
     run_id : str, optional
         Default: the first run.
-    measure, method, corrections, order, legend, ax
+    measure, estimator, corrections, order, legend, ax
         As in `plot_forest`; topics are in the order of the collection.
     truth : mapping of str to float, optional
         True values by topic.
@@ -160,12 +160,12 @@ def plot_topics(
     Raises
     ------
     InputError
-        The scores have no such measure, method, run or topic.
+        The scores have no such measure, estimator, run or topic.
     """
     frame, run = style.rows_with(
         style.measure_rows(scores.to_frame("topics"), measure), "run_id", run_id, "run"
     )
-    rows = _Rows.of(frame, "query_id", method).ordered(order)
+    rows = _Rows.of(frame, "query_id", estimator).ordered(order)
     axes = _draw(rows, corrections, truth, legend=legend, ax=ax)
     return style.label_axes(axes, f"{frame['measure'].iloc[0]} of {literal(run)}", "topic")
 
@@ -216,7 +216,7 @@ def draw_topics(scores: Any, measure: object = None) -> Figure:
 
 
 def plot_distance(
-    scores: Any, measure: object = None, *, method: str | None = None, ax: Axes | None = None
+    scores: Any, measure: object = None, *, estimator: str | None = None, ax: Axes | None = None
 ) -> Axes:
     """Plot each run's distance from the pool and its probability of being a new kind of run.
 
@@ -229,23 +229,23 @@ def plot_distance(
     scores : bayespool.scoring.scores.Scores
     measure : measure, optional
         Default: the first.
-    method : str, optional
+    estimator : str, optional
         A posterior; default: the first one with distances from the pool.
     ax : matplotlib.axes.Axes, optional
 
     Raises
     ------
     InputError
-        No method of the scores has distances from the pool, as without a pool.
+        No estimator of the scores has distances from the pool, as without a pool.
     """
     from bayespool.posterior.distance import FAR, PoolDistance
 
     rows_with_distance = style.measure_rows(scores.to_frame("scores"), measure)
     rows_with_distance = rows_with_distance[rows_with_distance["distance"].notna()]
-    method_rows, _ = style.rows_with(rows_with_distance, "estimator", method, "distance from the pool")
-    run_ids = list(method_rows["run_id"])
+    estimator_rows, _ = style.rows_with(rows_with_distance, "estimator", estimator, "distance from the pool")
+    run_ids = list(estimator_rows["run_id"])
     distance, new_kind, unjudged = (
-        method_rows[name].to_numpy(dtype=float) for name in ("distance", "new_kind", "unjudged")
+        estimator_rows[name].to_numpy(dtype=float) for name in ("distance", "new_kind", "unjudged")
     )
     order = np.argsort(-np.nan_to_num(distance, nan=-1), kind="stable")
     axes = style.axes_or_new(ax, height=1.3 + 0.25 * len(order))
@@ -332,11 +332,11 @@ def _draw(
     axes.hlines(place, bounds["bound_lower"], bounds["bound_upper"], color=_BOUNDS, lw=1.2, label="bounds")
     for end in ("bound_lower", "bound_upper"):
         axes.plot(bounds[end], place, "|", color=_BOUNDS, ms=1.3 * size)
-    look = style.method_look("as-judged").marker
+    look = style.estimator_look("as-judged").marker
     axes.plot(bounds["as_judged"], place, ls="", ms=0.8 * size, label="as judged", **look)
     if rows.main is not None:
         main = rows.estimates[rows.main]
-        color = style.method_look(rows.main, [rows.main]).color
+        color = style.estimator_look(rows.main, [rows.main]).color
         bar: dict[str, Any] = {"color": color, "alpha": 0.45, "lw": 1.1 * size, "capstyle": "butt"}
         label = f"{rows.main}, {level(main['ci_prob'].max())}"
         axes.hlines(place, main["lower"], main["upper"], label=label, **bar)
@@ -346,7 +346,7 @@ def _draw(
         estimates = rows.estimates[name]
         if estimates["value"].isna().all():
             continue
-        look = style.method_look(name, [rows.main, *mark_names] if rows.main else mark_names).marker
+        look = style.estimator_look(name, [rows.main, *mark_names] if rows.main else mark_names).marker
         y = np.arange(len(names)) + above
         if estimates["lower"].notna().any():
             axes.hlines(y, estimates["lower"], estimates["upper"], color=look["color"], lw=1.2)

@@ -125,7 +125,7 @@ def render(figure: Figure, file_format: ImageFormat) -> bytes:
 
 @dataclass(frozen=True)
 class Look:
-    """Color and marker symbol for a method; a hollow mark is white inside."""
+    """Color and marker symbol for an estimator; a hollow mark is white inside."""
 
     color: str
     mark: str
@@ -159,15 +159,15 @@ LOOKS: Mapping[str, Look] = {
     "posterior-odds-ratio": Look(POSTERIOR, "v"),
     "posterior-ratio": Look(POSTERIOR, "D"),
 }
-"""Look for each method, consistent across figures. The posterior of a correction's hierarchical form has the
-correction's, hollow.
+"""Look for each estimator, consistent across figures. The posterior of a correction's hierarchical form has
+the correction's, hollow.
 """
 _OTHER_MARKS = "D<>ph8H"
 
 
-def method_look(label: str, labels: Sequence[str] = ()) -> Look:
-    """Return the look for a method. Methods of your own, and variants, take others by their place among such
-    ``labels``.
+def estimator_look(label: str, labels: Sequence[str] = ()) -> Look:
+    """Return the look for an estimator. Estimators of your own, and variants, take others by their place
+    among such ``labels``.
     """
     if label in LOOKS:
         return LOOKS[label]

@@ -161,7 +161,7 @@ class PosteriorDifference:
             drawn = self._draw(collection, bounds, is_open, room)
             per_topic = drawn.on_topics()
         return Estimates(
-            method=self.name,
+            estimator=self.name,
             measure=measure,
             run_ids=bounds.run_ids,
             query_ids=bounds.query_ids,

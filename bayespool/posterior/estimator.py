@@ -404,7 +404,7 @@ class PosteriorEstimator:
         drawn = bool(is_open.any())
         distance = completion.distance
         return Estimates(
-            method=self.name,
+            estimator=self.name,
             measure=measure,
             run_ids=unknowns.run_ids,
             query_ids=unknowns.collection.query_ids,
@@ -429,7 +429,7 @@ class PosteriorEstimator:
         bounds = score_bounds(collection, targets, measure, estimand=self.estimand)
         is_open = bounds.has_unjudged
         return Estimates(
-            method=self.name,
+            estimator=self.name,
             measure=measure,
             run_ids=targets,
             query_ids=collection.query_ids,

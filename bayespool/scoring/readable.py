@@ -240,7 +240,7 @@ def checks_table(metadata: Mapping[str, Any]) -> Table:
 
     rows = [
         {
-            "estimator": check["method"],
+            "estimator": check["estimator"],
             "measure": check["measure"],
             "verdict": "; ".join(check["problems"]) or "passed",
         }
@@ -281,7 +281,7 @@ def _known_of_runs(all_estimates: Sequence[Estimates], is_column: Callable[[str]
     frames = [pd.DataFrame()]
     for e in all_estimates:
         if known := {name: values for name, values in e.indicators.items() if is_column(name)}:
-            names = {"run_id": e.run_ids, "measure": str(e.measure), "estimator": e.method}
+            names = {"run_id": e.run_ids, "measure": str(e.measure), "estimator": e.estimator}
             frames.append(pd.DataFrame({**names, **known, "value": e.value}))
     return pd.concat(frames, ignore_index=True)
 

@@ -218,23 +218,25 @@ class Scores(ReadableScores):
     without_labels: tuple[Estimates, ...] = ()
 
     def __repr__(self) -> str:
-        methods = list(dict.fromkeys(e.method for e in self.estimates))
+        estimators = list(dict.fromkeys(e.estimator for e in self.estimates))
         runs = f"{counted(len(self.run_ids), 'run')} ({some_of(self.run_ids, 3)})"
         topics = counted(len(self.query_ids), "topic")
-        text = f"{some_of(self.measures, 3)} of {runs} on {topics}, by {some_of(methods, 3)}"
+        text = f"{some_of(self.measures, 3)} of {runs} on {topics}, by {some_of(estimators, 3)}"
         return one_line("Scores", text)
 
     def __getitem__(self, key: tuple[str, object]) -> Estimates:
-        """Return estimates from one method under one measure: ``scores["posterior-combined", "P@10"]``."""
+        """Return estimates from one estimator under one measure: ``scores["posterior-combined", "P@10"]``."""
         key_: object = key
         if not isinstance(key_, tuple) or len(key_) != 2:
-            raise KeyError(f"{key_!r}: write scores[method, measure]: scores['posterior-combined', 'P@10']")
-        method, measure = key
+            raise KeyError(
+                f"{key_!r}: write scores[estimator, measure]: scores['posterior-combined', 'P@10']"
+            )
+        estimator, measure = key
         for estimate in self.estimates:
-            if estimate.method == method and str(estimate.measure) == str(measure):
+            if estimate.estimator == estimator and str(estimate.measure) == str(measure):
                 return estimate
-        available = ", ".join(dict.fromkeys(f"{e.method}, {e.measure}" for e in self.estimates))
-        raise KeyError(f"no estimates {method!r}, {str(measure)!r}; there are: {available}")
+        available = ", ".join(dict.fromkeys(f"{e.estimator}, {e.measure}" for e in self.estimates))
+        raise KeyError(f"no estimates {estimator!r}, {str(measure)!r}; there are: {available}")
 
     @cached_property
     def statements(self) -> dict[tuple[str, Measure], tuple[str, ...]]:
@@ -284,7 +286,7 @@ class Scores(ReadableScores):
             for e, of_width in zip(estimates, widths, strict=True):
                 if e.measure == measure:
                     own = e.notes[r].split(NOTE_BREAK) if e.notes else []
-                    notes += [f"{e.method}: {note}" for note in (*own, of_width[r]) if note]
+                    notes += [f"{e.estimator}: {note}" for note in (*own, of_width[r]) if note]
             statements[run, measure] = tuple(notes)
         return statements
 
@@ -428,7 +430,7 @@ class Scores(ReadableScores):
                 if "lambda" in e.indicators and not per_topic:
                     wider["lambda"] = e.indicators["lambda"]
                 frames.append(frame.assign(**columns, **wider, note=note))
-        made = pd.concat(frames, ignore_index=True).rename(columns={"method": "estimator"})
+        made = pd.concat(frames, ignore_index=True)
         return made[[*made.columns.drop("note"), "note"]]
 
     def _unlabeled(self, e: Estimates) -> dict[str, Any]:
@@ -436,7 +438,7 @@ class Scores(ReadableScores):
         if not self.without_labels:
             return {}
         for one in self.without_labels:
-            if (one.method, one.measure) == (e.method, e.measure):
+            if (one.estimator, one.measure) == (e.estimator, e.measure):
                 ends = one.interval(self.ci_prob)
                 return dict(zip(UNLABELED, (one.value, *ends), strict=True))
         return dict.fromkeys(UNLABELED, np.nan)
@@ -464,12 +466,12 @@ class Scores(ReadableScores):
         ]
         return Table("statements", "Notes by run and measure", pd.DataFrame(rows))
 
-    def to_arviz(self, method: str | None = None, *, per_topic: bool = False) -> Any:
-        """Return one method's posterior draws under all measures as an ``xarray.DataTree`` for ArviZ.
+    def to_arviz(self, estimator: str | None = None, *, per_topic: bool = False) -> Any:
+        """Return one estimator's posterior draws under all measures as an ``xarray.DataTree`` for ArviZ.
 
         Parameters
         ----------
-        method : str, optional
+        estimator : str, optional
             One with draws; may be left out if there is only one.
         per_topic : bool, default False
             With the draws on each topic, too.
@@ -486,7 +488,7 @@ class Scores(ReadableScores):
         Raises
         ------
         InputError
-            No method with draws, or several and none named, or no such method.
+            No estimator with draws, or several and none named, or no such estimator.
 
         Examples
         --------
@@ -496,12 +498,14 @@ class Scores(ReadableScores):
         >>> sorted(tree["posterior"].data_vars), tree["constant_data"]["bound_upper"].dims
         (['P_10', 'P_5'], ('measure', 'run_id'))
         """
-        drawn = list(dict.fromkeys(e.method for e in self.estimates if e.draws is not None))
-        if method is None and len(drawn) == 1:
-            (method,) = drawn
-        if method not in drawn:
-            wrong = f"no draws of {method}" if method or not drawn else "several methods have draws"
-            hint = f"name one of them as method=: {', '.join(drawn)}" if drawn else "score with a posterior"
+        drawn = list(dict.fromkeys(e.estimator for e in self.estimates if e.draws is not None))
+        if estimator is None and len(drawn) == 1:
+            (estimator,) = drawn
+        if estimator not in drawn:
+            wrong = f"no draws of {estimator}" if estimator or not drawn else "several estimators have draws"
+            hint = (
+                f"name one of them as estimator=: {', '.join(drawn)}" if drawn else "score with a posterior"
+            )
             raise InputError(wrong, hint=hint)
         amounts = [(b.least, b.most, b.low, b.width) for b in self.bounds]
         constant = {}
@@ -509,10 +513,10 @@ class Scores(ReadableScores):
             constant[name] = np.array([values[i].means() for values in amounts])
             if per_topic:
                 constant[f"{name}_by_topic"] = np.array([values[i].scores() for values in amounts])
-        method_estimates = [e for e in self.estimates if e.method == method]
-        return draws_container(method_estimates, per_topic=per_topic, constant_data=constant)
+        estimator_estimates = [e for e in self.estimates if e.estimator == estimator]
+        return draws_container(estimator_estimates, per_topic=per_topic, constant_data=constant)
 
-    def to_netcdf(self, path: PathLike, method: str | None = None, *, per_topic: bool = False) -> None:
+    def to_netcdf(self, path: PathLike, estimator: str | None = None, *, per_topic: bool = False) -> None:
         """Write draws (`to_arviz`), tables and metadata to a NetCDF file for `bayespool.read_scores`.
 
         The same scores give the same bytes; the file is written whole or not at all.
@@ -526,7 +530,7 @@ class Scores(ReadableScores):
         """
         import xarray as xr
 
-        tree = self.to_arviz(method, per_topic=per_topic).copy()
+        tree = self.to_arviz(estimator, per_topic=per_topic).copy()
         document = np.array(content(self, ".json"), dtype=object)
         tree[_GROUP] = xr.DataTree(xr.Dataset({"json": ((), document)}))
         atomic_write(path, container_bytes(tree))

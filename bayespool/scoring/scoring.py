@@ -291,14 +291,14 @@ def score(
     topics = listed("common_topics", common_topics, may_be_empty=True)
     defaults: dict[str, Any] = {"estimand": estimand, "random_seed": random_seed}
     requested = with_common_topics(estimators, topics, **defaults)
-    methods = parse_estimators(requested, shared_settings(posterior), by_settings=True, **defaults)
+    parsed_estimators = parse_estimators(requested, shared_settings(posterior), by_settings=True, **defaults)
     asked: dict[str, Any] = {"unpool": listed("unpool", unpool, may_be_empty=True), "unpool_by": unpool_by}
     asked |= {"repool_to": repool_to, "estimand": estimand}
     targets = resolve_targets(
         collection,
         run_ids,
         with_ideal(parsed, ideal),
-        methods,
+        parsed_estimators,
         **asked,
     )
     asked |= {"ideal": ideal, "scope": scope}
@@ -307,7 +307,7 @@ def score(
         targets,
         scope=scope,
         ci_prob=level,
-        settings=described(measures=parsed, estimators=methods, **asked, **others),
+        settings=described(measures=parsed, estimators=parsed_estimators, **asked, **others),
         report=report,
     )
     return dataclasses.replace(scores, without_labels=_estimates_without_labels(targets, report))
@@ -325,7 +325,7 @@ def _estimates_without_labels(
             if report is not None:
                 report(f"estimating without labels: {label}")
             group = estimate_checked(e, without, targets.run_ids, targets.measures)
-            estimates += [dataclasses.replace(one, method=label) for one in group]
+            estimates += [dataclasses.replace(one, estimator=label) for one in group]
     return tuple(estimates)
 
 
@@ -353,7 +353,7 @@ def score_targets(
         if report is not None:
             report(f"estimating: {label}")
         group = estimate_checked(e, collection, targets.run_ids, measures)
-        results.append(tuple(dataclasses.replace(one, method=label) for one in group))
+        results.append(tuple(dataclasses.replace(one, estimator=label) for one in group))
     return Scores(
         run_ids=targets.run_ids,
         query_ids=collection.query_ids,
@@ -369,7 +369,7 @@ def score_targets(
             "ideals": {str(m): m.ideal for m in measures if isinstance(m, Normalized)},
             "estimators": [describe_estimator(e) for e in targets.estimators],
             "weights": {
-                f"{e.method} {e.measure}": dict(e.weights) for group in results for e in group if e.weights
+                f"{e.estimator} {e.measure}": dict(e.weights) for group in results for e in group if e.weights
             },
             "runs_of_the_user": [run for run in targets.run_ids if run in runs_of_the_user],
             **targets.metadata,
@@ -384,7 +384,11 @@ def _diagnostics(estimates: Iterable[Estimates]) -> Iterator[dict[str, Any]]:
     """Yield the results of diagnostic checks on draws as JSON types."""
     for e in estimates:
         if e.diagnostics is not None:
-            checks = {"method": e.method, "measure": str(e.measure), **dataclasses.asdict(e.diagnostics)}
+            checks = {
+                "estimator": e.estimator,
+                "measure": str(e.measure),
+                **dataclasses.asdict(e.diagnostics),
+            }
             checks["problems"] = list(e.diagnostics.problems)
             yield {name: None if value != value else value for name, value in checks.items()}
 
@@ -506,7 +510,7 @@ def pyterrier_measure(
         if quantity != "mean":
             if estimates.draws is None:
                 hint = "name a posterior, such as posterior-combined"
-                raise InputError(f"{estimates.method} has no interval", hint=hint)
+                raise InputError(f"{estimates.estimator} has no interval", hint=hint)
             off = float(estimates.interval(ci_prob)[quantity == "upper"][0] - estimates.value[0])
         yield from zip(scores.query_ids, (estimates.per_topic[0] + off).tolist(), strict=True)
 

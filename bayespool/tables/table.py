@@ -30,7 +30,7 @@ class Kind:
 
 KINDS: dict[str, Kind] = {
     **dict.fromkeys(
-        ("run", "topic", "document", "organization", "measure", "method", "text"),
+        ("run", "topic", "document", "organization", "measure", "estimator", "text"),
         Kind("string", lambda value, _: str(value)),
     ),
     "flag": Kind("boolean", lambda value, _: "yes" if value else "no"),

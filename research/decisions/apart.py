@@ -86,7 +86,7 @@ def graded(
         organization[places] = owners[0] if way == "together" else list(alternatives(alone, owners))
         collection = dataclasses.replace(alone, organization=organization)
         found = compare(collection, pair, measures, scope="these-topics", posterior=f"draws={draws}")
-        frame = found.differences().query("method != 'as-judged'").set_index("measure")
+        frame = found.differences().query("estimator != 'as-judged'").set_index("measure")
         for measure, row in frame.iterrows():
             true = truth.loc[measure, "difference"]
             inside = row["lower"] - 1e-9 <= true <= row["upper"] + 1e-9

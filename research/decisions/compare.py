@@ -57,17 +57,17 @@ def main() -> None:
         numbers = [name for name in frame.select_dtypes("number") if name not in keys]
         print(f"\n{title}\n{frame.groupby(keys, sort=False)[numbers].mean().round(places).to_string()}")
 
-    of_method = ["measure", "group", "method", "judgments"]
-    show("shares of pairs", lambda o: o.rates().query("against == 'same method'"), of_method, 4)
-    every = pd.concat([o.rates().query("against == 'same method'") for o in orders])
-    print(f"\n{every.groupby(of_method, sort=False)['reversed'].agg(['min', 'max']).round(4).to_string()}")
-    show("means, and RMSE from all judgments", lambda o: o.trends(), of_method, 4)
+    of_estimator = ["measure", "group", "estimator", "judgments"]
+    show("shares of pairs", lambda o: o.rates().query("against == 'same estimator'"), of_estimator, 4)
+    every = pd.concat([o.rates().query("against == 'same estimator'") for o in orders])
+    print(f"\n{every.groupby(of_estimator, sort=False)['reversed'].agg(['min', 'max']).round(4).to_string()}")
+    show("means, and RMSE from all judgments", lambda o: o.trends(), of_estimator, 4)
     for measure, name in orders[0].constants:
         fits = [order.constants[measure, name] for order in orders]
         mean = [np.mean([getattr(fit, part) for fit in fits]) for part in ("c", "e", "rmse")]
         print(f"{measure}, {name}: C = {mean[0]:.3f}, E = {mean[1]:.3f}, RMSE = {mean[2]:.4f}")
     if orders[0].draws:
-        keys = ["group", "method", "judgments", "statement"]
+        keys = ["group", "estimator", "judgments", "statement"]
         show("pairs, and pairs times what was announced and what happened", weighted, [*keys, "bin_lower"], 3)
         show("announced and happened, Brier scores", lambda o: o.grades(), keys, 4)
 

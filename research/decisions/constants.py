@@ -21,7 +21,7 @@ from bayespool.corrections import fit_constants_to_pool
 
 POOLS = ("trec2-adhoc", "trec8-adhoc", "trec2011-medical", "dl21-passage", "covid-round4")
 MEASURES = ("P@10", "P@100", "RBP(p=0.95)@100", "SDCG@100", "nDCG@10", "AP@100")
-METHODS = ("background", "interpolated", "smoothed")
+PLACED = ("background", "interpolated", "smoothed")
 ERRORS = ["mae", "bias", "topic_rmse", "sre"]
 
 
@@ -32,7 +32,7 @@ def main() -> None:
     asked = parser.parse_args()
     warnings.simplefilter("ignore")
     measures = tuple(asked.measure or MEASURES)
-    estimators = {name: name for name in METHODS} | {f"{n} fitted": f"{n}(fit='pool')" for n in METHODS}
+    estimators = {name: name for name in PLACED} | {f"{n} fitted": f"{n}(fit='pool')" for n in PLACED}
     frames = []
     for pool in asked.pools:
         collection = read(pool)
@@ -40,12 +40,12 @@ def main() -> None:
         frames.append(frame.set_index(["pool", "measure", "estimator"])[ERRORS])
         print(frames[-1].round(4).to_string(), flush=True)
         for measure in measures:
-            for name in METHODS:
+            for name in PLACED:
                 constants = fit_constants_to_pool(name, collection, measure)
                 found = ", ".join(f"{key.upper()} = {x:.2f}" for key, x in constants.values.items())
                 print(f"{pool}, {measure}, {name}: {found}")
     errors = pd.concat(frames)
-    for name in METHODS:
+    for name in PLACED:
         printed, fitted = (errors.xs(label, level="estimator") for label in (name, f"{name} fitted"))
         for title, table in (("printed", printed), ("fitted", fitted)):
             print(f"\n{name}, {title}\n{table.groupby('measure', sort=False).mean().round(4).to_string()}")

@@ -119,12 +119,12 @@ def print_row(title: str, measure: str, runs: pd.DataFrame, keeping: Keeping, tr
     drawn = np.column_stack(totals) / (int(measure.split("@")[1]) * np.array(n_topics))
     of_draws: dict[str, dict[str, Any]] = {"MAE": {}, "SRE": {}}
     observed: dict[str, dict[str, float]] = {"MAE": {}, "SRE": {}}
-    for method in (POSTERIOR, *(c for c in CORRECTIONS if c in values)):
-        estimate = values[method].to_numpy()
-        of_draws["MAE"][method] = np.abs(estimate - drawn).mean(axis=1)
-        of_draws["SRE"][method] = rank_errors(drawn, estimate, truth, organization)
-        observed["MAE"][method] = float(np.abs(estimate - truth).mean())
-        observed["SRE"][method] = float(overtaken_runs(truth, estimate).sum())
+    for estimator in (POSTERIOR, *(c for c in CORRECTIONS if c in values)):
+        estimate = values[estimator].to_numpy()
+        of_draws["MAE"][estimator] = np.abs(estimate - drawn).mean(axis=1)
+        of_draws["SRE"][estimator] = rank_errors(drawn, estimate, truth, organization)
+        observed["MAE"][estimator] = float(np.abs(estimate - truth).mean())
+        observed["SRE"][estimator] = float(overtaken_runs(truth, estimate).sum())
     chance, came = {}, {}
     for what in of_draws:
         mine = of_draws[what].pop(POSTERIOR), observed[what].pop(POSTERIOR)

@@ -67,8 +67,8 @@ def rows_of(found: Sequence[Reversals], table: str) -> pd.DataFrame:
     frame = pd.concat([f.to_frame(table) for f in found])
     frame = frame[frame["group"] == GROUP]
     if "against" in frame:
-        frame = frame[frame["against"] == "same method"]
-    return frame.groupby(["measure", "method", "judgments"], sort=False).mean(numeric_only=True)
+        frame = frame[frame["against"] == "same estimator"]
+    return frame.groupby(["measure", "estimator", "judgments"], sort=False).mean(numeric_only=True)
 
 
 def table_1(found: Sequence[Reversals], printed: pd.DataFrame) -> str:

@@ -24,8 +24,8 @@ def test_fitted_constants_are_the_minimum_of_the_surface() -> None:
     runs = example.pooled_run_ids
     truth = judgment_counts(example, runs, cutoffs=10)
     counts = [judgment_counts(judgment_subset(example, n), runs, cutoffs=10) for n in (150, 300, 600)]
-    for method, correction in (("interpolated", Interpolated), ("smoothed", Smoothed)):
-        best = fit_constants(method, counts, truth)
+    for estimator, correction in (("interpolated", Interpolated), ("smoothed", Smoothed)):
+        best = fit_constants(estimator, counts, truth)
         surface = figures.rmse_surface(correction, counts, truth, c=grid, e=grid)
         assert best.rmse <= surface.min() + 1e-12
         at_best = figures.rmse_surface(

@@ -34,7 +34,7 @@ def test_compare_writes_every_table(run: Callable[..., Outcome], small_files: Pa
     result = json.loads((tmp_path / "a.json").read_text(encoding="utf-8"))
     assert list(result) == ["metadata", *(table.name for table in compared().tables())]
     assert result["metadata"]["level"] == 0.2
-    of_posterior = [row for row in result["differences"] if row["method"] == "posterior-ratio"]
+    of_posterior = [row for row in result["differences"] if row["estimator"] == "posterior-ratio"]
     assert {row["scope"] for row in of_posterior} == {"population"}
     table = pd.read_csv(tmp_path / "a.csv").astype({"significant": "boolean"})
     assert table["control"].tolist() == ["none"] * 2

@@ -50,9 +50,9 @@ def example_comparison() -> Comparison:
 
 def test_differences_are_those_of_the_scores() -> None:
     found = example_comparison()
-    frame = found.differences().set_index(["measure", "method", "scope", "run_a", "run_b"])
+    frame = found.differences().set_index(["measure", "estimator", "scope", "run_a", "run_b"])
     for e in found.scores.estimates:
-        row = frame.loc[(str(e.measure), e.method, "these-topics", "new-a", "new-b")]
+        row = frame.loc[(str(e.measure), e.estimator, "these-topics", "new-a", "new-b")]
         assert row["difference"] == pytest.approx(e.value[0] - e.value[1])
         if e.draws is not None:
             totals = e.draws.totals()
@@ -62,12 +62,12 @@ def test_differences_are_those_of_the_scores() -> None:
             assert row["prob_equivalent"] == near.mean()
 
 
-def test_tests_are_done_on_every_methods_scores_and_adjusted_over_pairs() -> None:
+def test_tests_are_done_on_every_estimators_scores_and_adjusted_over_pairs() -> None:
     found = example_comparison()
-    frame = found.significance().set_index(["measure", "method", "test", "run_a", "run_b"])
+    frame = found.significance().set_index(["measure", "estimator", "test", "run_a", "run_b"])
     for e in found.scores.estimates:
         p = adjust_p_values(paired_t(e.per_topic), "holm")
-        row = frame.loc[(str(e.measure), e.method, "paired-t", "new-b", "north-2")]
+        row = frame.loc[(str(e.measure), e.estimator, "paired-t", "new-b", "north-2")]
         assert row["p_value"] == pytest.approx(stats.ttest_rel(e.per_topic[1], e.per_topic[2]).pvalue)
         assert row["p_adjusted"] == pytest.approx(p[1, 2])
         if e.draws is None:
@@ -77,9 +77,9 @@ def test_tests_are_done_on_every_methods_scores_and_adjusted_over_pairs() -> Non
             assert row["significant"] is expected or row["significant"] == expected
         else:  # a test of means takes unjudged documents for known
             assert row["significant"] == (row["prob_significant"] >= ANNOUNCED_SHARE)
-            wilcoxon = frame.loc[(str(e.measure), e.method, "wilcoxon", "new-b", "north-2")]
+            wilcoxon = frame.loc[(str(e.measure), e.estimator, "wilcoxon", "new-b", "north-2")]
             assert wilcoxon["significant"] is pd.NA
-        tukey = frame.loc[(str(e.measure), e.method, "tukey-hsd", "new-b", "north-2")]
+        tukey = frame.loc[(str(e.measure), e.estimator, "tukey-hsd", "new-b", "north-2")]
         assert tukey["control"] == "tukey-hsd"
         assert tukey["p_adjusted"] == tukey["p_value"]
 
@@ -88,10 +88,10 @@ def test_risk_of_reversal_is_that_of_pairs_that_are_significant_now() -> None:
     found = example_comparison()
     frame = found.significance()
     index = ["measure", "test", "run_a", "run_b"]
-    now = frame[frame["method"] == AS_JUDGED].set_index(index)
-    drawn = frame[(frame["method"] == "posterior-ratio") & (frame["test"] != "wilcoxon")].set_index(index)
+    now = frame[frame["estimator"] == AS_JUDGED].set_index(index)
+    drawn = frame[(frame["estimator"] == "posterior-ratio") & (frame["test"] != "wilcoxon")].set_index(index)
     assert len(drawn) == 2 * 2 * 6
-    chances = found.differences().query("method == 'posterior-ratio' and scope == 'these-topics'")
+    chances = found.differences().query("estimator == 'posterior-ratio' and scope == 'these-topics'")
     chances = chances.set_index(["measure", "run_a", "run_b"])
     for key, row in drawn.iterrows():
         claims = ((now.loc[key], now.loc[key, "p_adjusted"] <= 0.05), (row, row["significant"]))
@@ -118,15 +118,15 @@ def doubtful(*estimators: str) -> Scores:
 
 
 def rows_of_tests(found: Comparison) -> dict[str, dict[str, Any]]:
-    return {str(row["method"]): dict(row) for _, row in found.significance().iterrows()}
+    return {str(row["estimator"]): dict(row) for _, row in found.significance().iterrows()}
 
 
 def test_no_order_that_judging_may_turn_is_called_significant() -> None:
     """Of the draws half judge all of b as nonrelevant, and half as relevant."""
     found = compare_scores(with_posterior(doubtful("background(e=0.1)"), 0.95))
     tests = rows_of_tests(found)
-    assert all(tests[method]["p_adjusted"] < 0.001 for method in (AS_JUDGED, "background"))
-    assert all(tests[method]["significant"] is pd.NA for method in (AS_JUDGED, "background"))
+    assert all(tests[estimator]["p_adjusted"] < 0.001 for estimator in (AS_JUDGED, "background"))
+    assert all(tests[estimator]["significant"] is pd.NA for estimator in (AS_JUDGED, "background"))
     assert not tests["posterior-known"]["significant"]
     assert found.draws[found.measures[0], "posterior-known", "these-topics"].prob_greater[0, 1] == 0.5
     text = " ".join(printed(lambda console: print_result(found, console), width=200).split())
@@ -156,7 +156,7 @@ def test_a_line_says_what_is_significant_by_draws(test: Any, is_significant: Any
     scores = score(load_example(), NEW, "P@10", estimators=["as-judged", "condensed-list"])
     found = compare_scores(with_posterior(scores), tests=(test,))
     tests = rows_of_tests(found)
-    assert [tests[method]["significant"] for method in (AS_JUDGED, "condensed-list")] == [True, True]
+    assert [tests[estimator]["significant"] for estimator in (AS_JUDGED, "condensed-list")] == [True, True]
     assert tests["posterior-known"]["significant"] is is_significant
     text = " ".join(printed(lambda console: print_result(found, console), width=200).split())
     assert line in text
@@ -169,7 +169,7 @@ def test_a_threshold_announces_and_says_how_much_of_it_is_false() -> None:
     announced = []
     for share in (0.5, 1):
         found = compare_scores(scores, announce=share, control="none")
-        rows = found.significance().query("method == 'posterior-ratio'")
+        rows = found.significance().query("estimator == 'posterior-ratio'")
         chance = rows[["prob_significant_greater", "prob_significant_less"]].max(axis=1)
         is_announced = chance >= share
         assert rows["significant"].tolist() == is_announced.tolist()
@@ -185,8 +185,8 @@ def test_a_threshold_announces_and_says_how_much_of_it_is_false() -> None:
 def test_without_draws_the_bounds_decide() -> None:
     found = compare_scores(doubtful("background(e=0.1)"))
     tests = rows_of_tests(found)
-    assert all(tests[method]["p_adjusted"] < 0.001 for method in (AS_JUDGED, "background"))
-    assert all(tests[method]["significant"] is pd.NA for method in (AS_JUDGED, "background"))
+    assert all(tests[estimator]["p_adjusted"] < 0.001 for estimator in (AS_JUDGED, "background"))
+    assert all(tests[estimator]["significant"] is pd.NA for estimator in (AS_JUDGED, "background"))
     text = " ".join(printed(lambda console: print_result(found, console), width=200).split())
     assert "No verdict where judging could give the difference the other sign or none" in text
 
@@ -301,12 +301,12 @@ def holm(p: FloatArray) -> FloatArray:
 def test_a_baseline_is_compared_with_every_other_run_alone() -> None:
     found, full = against("north-2"), against()
     for frame in (found.differences(), found.significance()):
-        for _, rows in frame.groupby(["method", "scope"]):
+        for _, rows in frame.groupby(["estimator", "scope"]):
             assert rows["run_a"].tolist() == [*NEW, "lake-1"]
             assert set(rows["run_b"]) == {"north-2"}
     score = found.scores[AS_JUDGED, "P@10"]
     p = np.array([stats.ttest_rel(score.per_topic[i], score.per_topic[2]).pvalue for i in (0, 1, 3)])
-    rows = found.significance().query("method == 'as-judged'")
+    rows = found.significance().query("estimator == 'as-judged'")
     np.testing.assert_allclose(rows["p_adjusted"], holm(p))
     np.testing.assert_allclose(rows["difference"], score.value[[0, 1, 3]] - score.value[2])
     # chances, intervals and ranks do not depend on what is compared
@@ -329,12 +329,12 @@ def test_draws_are_adjusted_over_the_pairs_with_a_baseline() -> None:
     n_significant, pairs = np.zeros(3), (np.array([0, 1, 3]), np.array([2, 2, 2]))
     for one in e.draws.on_grid():
         n_significant += holm(paired_t(one)[pairs]) <= 0.05
-    rows = found.significance().query("method == 'posterior-ratio'")
+    rows = found.significance().query("estimator == 'posterior-ratio'")
     np.testing.assert_allclose(rows["prob_significant"], n_significant / len(e.draws.on_grid()))
 
 
 def test_several_baselines_are_not_compared_with_one_another() -> None:
-    rows = against("north-2", "new-b").significance().query("method == 'as-judged'")
+    rows = against("north-2", "new-b").significance().query("estimator == 'as-judged'")
     pairs = list(zip(rows["run_a"], rows["run_b"], strict=True))
     assert pairs == [(run, base) for base in ("north-2", "new-b") for run in ("new-a", "lake-1")]
 
@@ -353,7 +353,7 @@ def test_a_baseline_need_not_be_among_the_runs() -> None:
 
 def test_dunnett_is_for_one_baseline() -> None:
     found = against("north-2", control="dunnett")
-    rows = found.significance().query("method == 'as-judged'")
+    rows = found.significance().query("estimator == 'as-judged'")
     expected = dunnett(found.scores[AS_JUDGED, "P@10"].per_topic, 2)[2, [0, 1, 3]]
     np.testing.assert_allclose(rows["p_adjusted"], expected)
     assert set(rows["control"]) == {"dunnett"}
@@ -411,7 +411,9 @@ def test_runs_have_the_scores_that_score_prints() -> None:
     runs = both.runs().query("scope == 'these-topics'").set_index("run_id")
     for name in ("value", "as_judged", "lower", "upper"):
         assert runs[name].tolist() == scores.loc[runs.index, name].tolist()
-    (row,) = both.differences().query("method != 'as-judged' and scope == 'these-topics'").to_dict("records")
+    (row,) = (
+        both.differences().query("estimator != 'as-judged' and scope == 'these-topics'").to_dict("records")
+    )
     assert row["difference"] == pytest.approx(scores["value"]["north-1"] - scores["value"]["new-b"])
     assert row["bound_lower"] - 1e-9 <= row["lower"] < row["upper"] <= row["bound_upper"] + 1e-9
     assert [str(m) for m in both.measures] == ["nDCG@10"] == list(both.metadata["ideals"])

@@ -47,7 +47,9 @@ def test_a_gate_says_what_compare_says_of_the_pair() -> None:
     compared = compare(load_example(), NEW, "P@10", estimators="posterior-ratio", posterior="draws=100")
     for scope in ("these-topics", "population"):
         (row,) = (
-            compared.differences().query(f"method != 'as-judged' and scope == '{scope}'").to_dict("records")
+            compared.differences()
+            .query(f"estimator != 'as-judged' and scope == '{scope}'")
+            .to_dict("records")
         )
         found = gated(*reversed(NEW), scope=scope)
         assert found.difference == pytest.approx(row["difference"])

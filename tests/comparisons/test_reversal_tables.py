@@ -34,7 +34,7 @@ def test_tables_are_those_of_their_methods_and_are_read_back(tmp_path: Path) -> 
     assert tuple(table.name for table in found().tables()) == (*TABLES, "constants")
     (constants,) = found().to_frame("constants").to_dict("records")
     assert constants == {
-        **{"measure": "P@10", "method": "smoothed"},
+        **{"measure": "P@10", "estimator": "smoothed"},
         **{f"constant_{name}": x for name, x in found().constants["P@10", "smoothed"].values.items()},
         "rmse": found().constants["P@10", "smoothed"].rmse,
     }

@@ -53,7 +53,7 @@ def scipy_significance(collection: Collection, runs: tuple[str, ...]) -> dict[tu
 def test_announced_risks_are_graded_by_all_judgments() -> None:
     found = example_reversals()
     risks = found.risks()
-    assert set(risks["method"]) == {"posterior-ratio"}
+    assert set(risks["estimator"]) == {"posterior-ratio"}
     assert set(risks["judgments"]) == {150, 500}
     few = scipy_significance(judgment_subset(load_example(), 500), found.groups["contributing"])
     full = scipy_significance(load_example(), found.groups["contributing"])
@@ -81,7 +81,7 @@ def test_announced_risks_are_graded_by_all_judgments() -> None:
 def test_rates_by_hand() -> None:
     """First a is better than b and c, and b than c; in the end b is better than a, and c no worse than b."""
 
-    pair = {"measure": "P@10", "group": "all", "method": AS_JUDGED, "p_value": np.nan}
+    pair = {"measure": "P@10", "group": "all", "estimator": AS_JUDGED, "p_value": np.nan}
     ends = {"run_a": ["a", "a", "b"], "run_b": ["b", "c", "c"]}
     signs = {10: [1, 1, 1], 20: [-1, 1, 0]}
     rows = [pd.DataFrame(pair | ends | {"judgments": n, "sign": sign}) for n, sign in signs.items()]

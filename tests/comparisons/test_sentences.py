@@ -107,7 +107,7 @@ def test_sentence_of_nothing() -> None:
     wrong: tuple[tuple[tuple[str, str], dict[str, str], str], ...] = (
         (("new-a", "nobody"), {}, "no run 'nobody'"),
         (NEW, {"measure": "P@5"}, "no measure 'P@5'"),
-        (NEW, {"method": "as-judged"}, "no method with draws 'as-judged'"),
+        (NEW, {"estimator": "as-judged"}, "no estimator with draws 'as-judged'"),
         (NEW, {"test": "wilcoxon"}, "no test 'wilcoxon'"),
     )
     for arguments, keywords, said in wrong:

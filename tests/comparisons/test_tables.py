@@ -73,7 +73,7 @@ def test_coefficients_without_a_value_are_dashes() -> None:
     amount[0] = 1  # a draw in which nothing differs
     odd = dataclasses.replace(drawn, draws=Values(amount, 10))
     found = dataclasses.replace(found, scores=dataclasses.replace(found.scores, estimates=(point, odd)))
-    row = found.reliability().query("method == 'posterior-ratio'").iloc[0]
+    row = found.reliability().query("estimator == 'posterior-ratio'").iloc[0]
     assert row[["value", "lower", "upper", "ci_prob"]].isna().all()
     assert "nan" not in shown(found)
 
@@ -102,7 +102,7 @@ def test_pairs_are_sorted_by_what_they_have() -> None:
         assert sorted(order) == [("new-a", "new-b"), ("new-a", "north-1"), ("new-b", "north-1")]
         pairs = (
             found.differences()
-            .query("method == 'posterior-ratio' and scope == 'these-topics'")
+            .query("estimator == 'posterior-ratio' and scope == 'these-topics'")
             .set_index(["run_a", "run_b"])
             .loc[order]
         )

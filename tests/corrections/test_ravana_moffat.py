@@ -97,7 +97,7 @@ def counts_of(n_relevant: list[int], n_unjudged: list[int], cutoff: int = 1000) 
 
 
 @cases(
-    ("method", "c", "e", "values"),
+    ("estimator", "c", "e", "values"),
     [
         # B = 0.2, 0.4, 0.1, 0 and Δ = 0.5, 0.2, 0.8, 1
         ("background", float("nan"), 0.1, [250, 420, 180, 100]),
@@ -105,9 +105,9 @@ def counts_of(n_relevant: list[int], n_unjudged: list[int], cutoff: int = 1000) 
         ("smoothed", 0.5, 0.1, [275, 444, 204, 100]),  # 0.2 + 0.5·0.5·0.2 + 0.25·0.1, …
     ],
 )
-def test_known_constants_are_recovered(method: Any, c: float, e: float, values: list[int]) -> None:
+def test_known_constants_are_recovered(estimator: Any, c: float, e: float, values: list[int]) -> None:
     pooled = counts_of([200, 400, 100, 0], [500, 200, 800, 1000])
-    found = fit_constants(method, [pooled, pooled], counts_of(values, [0, 0, 0, 0]))
+    found = fit_constants(estimator, [pooled, pooled], counts_of(values, [0, 0, 0, 0]))
     assert found.values == pytest.approx({"c": c, "e": e} if c == c else {"e": e}, abs=1e-12)
     assert found.rmse == pytest.approx(0, abs=1e-12)
 
@@ -132,8 +132,8 @@ def test_constants_stay_between_0_and_1() -> None:
     assert found.rmse == pytest.approx(0.4 - 0.25)
 
 
-@cases("method", ["background", "interpolated", "smoothed"])
-def test_fitted_constants_beat_a_grid(method: Literal["background", "interpolated", "smoothed"]) -> None:
+@cases("estimator", ["background", "interpolated", "smoothed"])
+def test_fitted_constants_beat_a_grid(estimator: Literal["background", "interpolated", "smoothed"]) -> None:
     example, cutoffs = load_example(), [5, 20]
     runs = example.pooled_run_ids
     truth = judgment_counts(example, runs, cutoffs=cutoffs)
@@ -146,14 +146,14 @@ def test_fitted_constants_beat_a_grid(method: Literal["background", "interpolate
             "interpolated": Interpolated(c=c, e=e),
             "smoothed": Smoothed(c=c, e=e),
         }
-        found = placed[method].formula(lower, delta)
+        found = placed[estimator].formula(lower, delta)
         return float(np.sqrt(np.mean(np.square(found - truth.lower))))
 
-    found = fit_constants(method, tables, truth)
+    found = fit_constants(estimator, tables, truth)
     c, e = (float(np.nan_to_num(found.values.get(name, 0))) for name in "ce")
     assert found.rmse == pytest.approx(rmse_of(c, e), abs=1e-12)
     grid = np.linspace(0, 1, 41)
-    best = min((rmse_of(c, e), c, e) for c in (grid if method != "background" else grid[:1]) for e in grid)
+    best = min((rmse_of(c, e), c, e) for c in (grid if estimator != "background" else grid[:1]) for e in grid)
     assert best[0] - 0.01 < found.rmse <= best[0] + 1e-12
     assert (c, e) == pytest.approx(best[1:], abs=0.05)
 

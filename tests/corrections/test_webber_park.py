@@ -106,7 +106,8 @@ def test_a_base_has_the_estimand_of_the_adjustment_and_its_notes_are_kept() -> N
         def estimate(self, collection: Any, run_ids: Any = None, measures: Any = "P@10") -> Any:
             found = Background().estimate(collection, run_ids, measures)
             return tuple(
-                dataclasses.replace(e, method="noted", notes=("of a guess",) * len(e.run_ids)) for e in found
+                dataclasses.replace(e, estimator="noted", notes=("of a guess",) * len(e.run_ids))
+                for e in found
             )
 
     result = estimate(SystemsAdjustment(base=Noted(), within_bounds=False))  # type: ignore[arg-type]

@@ -108,8 +108,9 @@ def of_draws(totals: list[list[int]] | None) -> Estimates:
     """Draws of the relevant documents of each run on the one topic, shape (draw, run)."""
     values = np.zeros((3, 1)) if totals is None else np.array(totals).mean(axis=0)[:, None] / 10
     return Estimates(
-        method="known", measure=MEASURE, run_ids=RUNS, query_ids=("1",), per_topic=values, value=values[:, 0],
-        fingerprint="0", draws=None if totals is None else Values(np.array(totals)[:, :, None], 10),
+        estimator="known", measure=MEASURE, run_ids=RUNS, query_ids=("1",), per_topic=values,
+        value=values[:, 0], fingerprint="0",
+        draws=None if totals is None else Values(np.array(totals)[:, :, None], 10),
     )  # fmt: skip
 
 

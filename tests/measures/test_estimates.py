@@ -20,7 +20,7 @@ DRAWS = Values(np.array([[[1, 2]], [[3, 2]], [[2, 5]]], dtype=np.int32), 5)  # o
 def answer(**changes: Any) -> Estimates:
     """Of a run on two topics, 2/5 and 3/5."""
     parts: dict[str, Any] = {
-        "method": "made-up",
+        "estimator": "made-up",
         "measure": parse_measure("P@5"),
         "run_ids": ("u",),
         "query_ids": ("1", "2"),
@@ -87,7 +87,7 @@ def test_container_of_draws_is_by_hand() -> None:
     assert on_topic.tolist() == [[0.2, 0.6, 1.0]] * 2
     assert posterior["P_5"].attrs == {"measure": "P@5"}
     assert json.loads(tree.attrs.pop("weights")) == {"P@5": {"ratio": 1.0}}
-    named = [tree.attrs[name] for name in ("method", "random_seed", "collection_fingerprint")]
+    named = [tree.attrs[name] for name in ("estimator", "random_seed", "collection_fingerprint")]
     assert named == ["made-up", 3, "0"]
     assert set(estimates.to_arviz()["posterior"].data_vars) == {"P_5"}
 

@@ -21,7 +21,7 @@ def estimates_of(draws: np.ndarray) -> Estimates:
     """Estimates of P@10 with draws of the number of relevant documents, shape (draw, run, topic)."""
     values = Values(draws, 10)
     return Estimates(
-        method="known",
+        estimator="known",
         measure=parse_measure("P@10"),
         run_ids=tuple(f"run-{r}" for r in range(draws.shape[1])),
         query_ids=tuple(map(str, range(draws.shape[2]))),

@@ -38,10 +38,10 @@ def test_a_row_per_pair() -> None:
     found = compared(*FOUR)
     axes = plot_differences(found, truth={"new-a": 0.625, "new-b": 0.355})
     rows = found.differences()
-    standing = rows[rows["method"] == "as-judged"]
+    standing = rows[rows["estimator"] == "as-judged"]
     assert row_names(axes) == [f"{a} − {b}" for a, b in standing[["run_a", "run_b"]].to_numpy()]
     for scope, label in (("these-topics", "these topics"), ("population", "a population of topics")):
-        mine = rows[(rows["method"] == "posterior-ratio") & (rows["scope"] == scope)]
+        mine = rows[(rows["estimator"] == "posterior-ratio") & (rows["scope"] == scope)]
         drawn = segments(axes, f"{label}, 95 %")
         np.testing.assert_array_equal(drawn[:, :, 0], mine[["lower", "upper"]])
         assert drawn[:, 0, 1].tolist() == list(range(6))
@@ -53,7 +53,7 @@ def test_a_row_per_pair() -> None:
     with pytest.raises(InputError, match="the result has no P@5"):
         plot_differences(found, "P@5")
     with pytest.raises(InputError, match="the result has no draws of 'odd'; it has posterior-ratio"):
-        plot_differences(found, method="odd")
+        plot_differences(found, estimator="odd")
 
 
 def test_chances_of_ranks() -> None:
@@ -127,9 +127,9 @@ def found() -> Reversals:
 def test_separability_by_number_of_judgments() -> None:
     axes = plot_separability(found(), group="contributing")
     trends = found().trends()
-    for method in found().scores["method"].unique():
-        rows = trends[(trends["group"] == "contributing") & (trends["method"] == method)]
-        np.testing.assert_array_equal(line(axes, method), rows[["judgments", "separability"]])
+    for estimator in found().scores["estimator"].unique():
+        rows = trends[(trends["group"] == "contributing") & (trends["estimator"] == estimator)]
+        np.testing.assert_array_equal(line(axes, estimator), rows[["judgments", "separability"]])
     assert [label.get_text() for label in axes.get_xticklabels()] == ["50", "150", "203"]
     assert plot_separability(found(), legend=False).get_legend() is None
     figure = draw_reversals(found())

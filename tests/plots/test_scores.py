@@ -70,7 +70,7 @@ def test_what_the_scores_lack() -> None:
     scores = example_scores()
     for wrong, said in (
         ({"measure": "P@5"}, "the result has no P@5; it has P@10, nDCG@5"),
-        ({"method": "smoothed"}, "the result has no draws of 'smoothed'; it has posterior-ratio"),
+        ({"estimator": "smoothed"}, "the result has no draws of 'smoothed'; it has posterior-ratio"),
         ({"corrections": ["odd"]}, "the result has no 'odd'"),
         ({"order": ["new-c"]}, "the result has no 'new-c'; it has new-a, new-b"),
     ):

@@ -19,9 +19,9 @@ from bayespool.plots.style import (
     LOOKS,
     available_name,
     count_axis,
+    estimator_look,
     inches_per_row,
     line_style,
-    method_look,
     row_axis,
 )
 from bayespool.scoring.estimators import ESTIMATORS
@@ -62,10 +62,10 @@ def test_colors_can_be_told_apart_with_any_color_vision() -> None:
 
 def test_every_estimator_has_a_look_of_its_own() -> None:
     assert set(LOOKS) <= set(ESTIMATORS)
-    of_package = {dataclasses.astuple(method_look(name, tuple(ESTIMATORS))) for name in ESTIMATORS}
+    of_package = {dataclasses.astuple(estimator_look(name, tuple(ESTIMATORS))) for name in ESTIMATORS}
     assert len(of_package) == len(ESTIMATORS)
     own = [
-        method_look(name, ("background", "mine", "smoothed(e=0.1)", "yours")) for name in ("mine", "yours")
+        estimator_look(name, ("background", "mine", "smoothed(e=0.1)", "yours")) for name in ("mine", "yours")
     ]
     looks = [*LOOKS.values(), *own]
     assert len({(look.color, look.mark, look.is_hollow) for look in looks}) == len(looks)
@@ -73,7 +73,7 @@ def test_every_estimator_has_a_look_of_its_own() -> None:
         assert LOOKS[posterior] == dataclasses.replace(LOOKS[correction], is_hollow=True)
     assert LOOKS["posterior-combined"].color == PALETTE[0]
     lines = [tuple(line_style(i)[name] for name in ("color", "ls", "marker")) for i in range(30)]
-    assert len(set(lines)) == 30, "lines of what is no method"
+    assert len(set(lines)) == 30, "lines of what is no estimator"
 
 
 @pytest.mark.slow

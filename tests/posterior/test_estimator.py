@@ -145,7 +145,7 @@ def test_edge_cases_stay_within_their_bounds(model: str) -> None:
     for case in CASES[model]:
         collection, run = EDGE_CASES[case]()
         for estimates in estimate(quick(model), collection, run, measures):
-            assert estimates.method == f"posterior-{model}", case
+            assert estimates.estimator == f"posterior-{model}", case
             assert estimates.run_ids == (run,), case
             assert len(estimates.draws.amount) == 120, case
             assert_sound(estimates, collection)

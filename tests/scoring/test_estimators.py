@@ -133,9 +133,9 @@ def test_a_new_correction_is_scored_compared_and_left_out_by_name() -> None:
     values = left.pivot(index="run_id", columns="estimator", values="value")
     np.testing.assert_allclose(values["half"], values["background"], rtol=1e-12)
     both = compare(collection, ["new-a", "new-b"], "P@10", estimators=["half"])
-    assert set(both.differences()["method"]) == {"as-judged", "half"}
+    assert set(both.differences()["estimator"]) == {"as-judged", "half"}
     turned = count_reversals(collection, measures="P@10", estimators=["half"], judgments=[500], fitted=False)
-    assert set(turned.rates()["method"]) == {"as-judged", "half"}
+    assert set(turned.rates()["estimator"]) == {"as-judged", "half"}
     assert parse_estimator("half(share=0.25)") == half(share=0.25)
 
 
@@ -182,7 +182,7 @@ def test_pairs_stand_side_by_side_as_all_estimators_do() -> None:
     (columns,) = scores.read()
     assert [row[0] for row in columns.rows] == ["new-a", "new-b"]
     assert "smooth\xad\ned" in [column.heading for column in columns.columns]
-    pairs = tuple(e for e in scores.estimates if e.method in asked[:2])
+    pairs = tuple(e for e in scores.estimates if e.estimator in asked[:2])
     (table,) = dataclasses.replace(scores, estimates=pairs).read()
     assert [row[0] for row in table.rows] == ["new-a", "new-b"]
     assert headings(table)[-3:] == ["background", "posterior background", "95 % interval"]
@@ -306,7 +306,7 @@ def test_what_cannot_be_is_refused_before_any_work() -> None:
 def test_estimators_of_one_name_are_told_apart_by_their_settings() -> None:
     texts = ["background(e=0.5)", "background", "posterior-background(draws=60)", "posterior-background"]
     scores = score(load_example(), "new-b", "P@10", estimators=texts, posterior="draws=50")
-    assert [e.method for e in scores.estimates] == [*texts[:3], "posterior-background(draws=50)"]
+    assert [e.estimator for e in scores.estimates] == [*texts[:3], "posterior-background(draws=50)"]
     plain = [score(load_example(), "new-b", "P@10", estimators=text, posterior="draws=50") for text in texts]
     assert [e.value.tolist() for e in scores.estimates] == [one.estimates[0].value.tolist() for one in plain]
     (table,) = [t for t in scores.read() if "background (e=0.5)" in headings(t)]

@@ -72,7 +72,7 @@ def test_missing_topics_stand_in_heading_sentence_and_file() -> None:
 def with_smoothed(scores: Scores, *values: float) -> Scores:
     """The scores with other values of one correction."""
     others = [
-        dataclasses.replace(e, value=np.array(values)) if e.method == "smoothed" else e
+        dataclasses.replace(e, value=np.array(values)) if e.estimator == "smoothed" else e
         for e in scores.estimates
     ]
     return dataclasses.replace(scores, estimates=tuple(others))
@@ -316,9 +316,9 @@ def test_the_summary_is_in_plain_words(scores: Scores) -> None:
 def test_other_posteriors_are_said_beside_the_first(scores: Scores) -> None:
     """The posterior of known draws, and two of other names that are .01 and .02 higher."""
     more = [
-        dataclasses.replace(e, method=f"posterior-{k}", value=e.value + k / 100)
+        dataclasses.replace(e, estimator=f"posterior-{k}", value=e.value + k / 100)
         for e in scores.estimates
-        if e.method == "posterior-known"
+        if e.estimator == "posterior-known"
         for k in (1, 2)
     ]
     one, two = (dataclasses.replace(scores, estimates=(*scores.estimates, *more[:n])) for n in (1, 2))

@@ -27,11 +27,11 @@ from bayespool.tables.files import parquet_bytes
 from bayespool.tables.formatting import difference
 
 
-def test_container_has_the_draws_of_one_method_beside_the_bounds() -> None:
+def test_container_has_the_draws_of_one_estimator_beside_the_bounds() -> None:
     scores = example_scores()
-    with pytest.raises(InputError, match="several methods have draws") as refused:
+    with pytest.raises(InputError, match="several estimators have draws") as refused:
         scores.to_arviz()
-    assert refused.value.hint == "name one of them as method=: posterior-combined, posterior-background"
+    assert refused.value.hint == "name one of them as estimator=: posterior-combined, posterior-background"
     with pytest.raises(InputError, match="no draws of background"):
         scores.to_arviz("background")
     tree = scores.to_arviz("posterior-combined", per_topic=True)
@@ -57,15 +57,15 @@ def test_container_has_the_draws_of_one_method_beside_the_bounds() -> None:
     assert "mu" not in posterior, "parameters of one component would not be those of the mixture"
 
 
-def test_estimates_are_found_by_method_and_measure() -> None:
+def test_estimates_are_found_by_estimator_and_measure() -> None:
     scores = example_scores()
     found = scores["posterior-background", "P(rel=2)@10"]
-    assert (found.method, found.measure) == ("posterior-background", Precision(10, rel=2))
+    assert (found.estimator, found.measure) == ("posterior-background", Precision(10, rel=2))
     assert scores["posterior-background", Precision(10, rel=2)] is found
     for key, words in (
         (("background", "P@99"), "there are: background, P@5"),
         (("posterior-foreground", "P@10"), "foreground"),
-        ("P@5", r"write scores\[method, measure\]"),
+        ("P@5", r"write scores\[estimator, measure\]"),
     ):
         with pytest.raises(KeyError, match=words):
             scores[key]

@@ -52,7 +52,7 @@ def test_error_and_coverage_by_distance() -> None:
     assert lines[-1] == "rank correlation with the absolute error: 1.00, within results 1.00"
 
 
-def test_nothing_by_distance_of_methods_without_one() -> None:
+def test_nothing_by_distance_of_estimators_without_one() -> None:
     one = rows({"posterior-ratio": [0.52, 0.46]}, [0.5, 0.99]).assign(distance=float("nan"))
     assert benchmark.by_distance([("one", one)], "posterior-ratio") == ""
 
@@ -124,8 +124,8 @@ def test_near_and_far_are_apart(
     assert [cells(line)[2] for line in far[2:]] == [*map(str, n_runs), "", "42"]
     # over all runs left out, the worse half included
     frame = pd.read_parquet(clusters / "runs.parquet")
-    for place, method in ((3, "as-judged"), (4, "condensed-list"), (5, "posterior-background")):
-        group = frame[frame["estimator"] == method]
+    for place, estimator in ((3, "as-judged"), (4, "condensed-list"), (5, "posterior-background")):
+        group = frame[frame["estimator"] == estimator]
         error = group["value"] - group["truth"]
         expected = benchmark.short(f"{error.abs().mean():.4f} ({error.mean():+.3f})")
         assert cells(far[2])[place] == expected

@@ -247,7 +247,7 @@ def test_reversals_and_checks_take_it() -> None:
     asked = {"judgments": [60], "estimators": ["smoothed"]}
     found = count_reversals(small(), measures="Hit@1", **asked)  # type: ignore[arg-type]
     as_precision = count_reversals(small(), measures="P@1", **asked)  # type: ignore[arg-type]
-    columns = ["group", "method", "against", "separability", "reversed"]
+    columns = ["group", "estimator", "against", "separability", "reversed"]
     pd.testing.assert_frame_equal(found.rates()[columns], as_precision.rates()[columns])
     checks = check_models(small(), ["Hit@1", "P@1"], models="ratio", posterior="draws=50", containers=False)
     hit, precision = checks["ratio", "Hit@1"], checks["ratio", "P@1"]

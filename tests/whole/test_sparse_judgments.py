@@ -67,7 +67,7 @@ def test_comparisons_of_sparse_judgments_are_as_judged() -> None:
     result = compare(
         sparse(), measures="RR@2", estimators=["as-judged", "posterior-combined"], posterior="draws=50"
     )
-    rows = result.significance().set_index("method")
+    rows = result.significance().set_index("estimator")
     assert rows.loc["posterior-combined", ["difference", "p_value", "p_adjusted"]].isna().all()
     assert rows.loc["as-judged", "difference"] == 0.0
     assert rows.loc["posterior-combined", "significant"] is pd.NA
