@@ -50,7 +50,7 @@ def print_rows(name: str, full: Collection, asked: argparse.Namespace) -> None:
             posterior=PosteriorEstimator(draws=asked.draws),
         )
         for measure in MEASURES:
-            e, parsed = scores["posterior-combined", measure], parse_measure(measure)
+            e, parsed = scores[measure, "posterior-combined"], parse_measure(measure)
             truth, judged = (values_on_fuller(part, by, runs, parsed).means() for by in (full, part))
             lower, upper = e.interval(0.95)
             held = (lower - 1e-9 <= truth) & (truth <= upper + 1e-9)

@@ -58,7 +58,7 @@ def errors(
     runs = simulation.new_run_ids
     estimates = score(
         simulation.collection, runs, measure, estimators=ESTIMATOR, posterior=PosteriorEstimator(draws=draws)
-    )[ESTIMATOR, measure]
+    )[measure, ESTIMATOR]
     assert estimates.std is not None
     truth = np.array([simulation.true_values(measure, runs)[run] for run in runs])
     lower, upper = estimates.interval(0.95)

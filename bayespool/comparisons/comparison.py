@@ -228,7 +228,7 @@ class Comparison(Result):
         """
         frames, test = [], self.tests[0]
         for e in self.scores.estimates:
-            judged = self.scores[AS_JUDGED, e.measure].value
+            judged = self.scores[e.measure, AS_JUDGED].value
             shared = {"as_judged": np.subtract.outer(judged, judged)}
             shared["p"] = self.p_adjusted[e.measure, AS_JUDGED, test]
             shared |= self.common[e.measure, AS_JUDGED, test].columns
@@ -279,7 +279,7 @@ class Comparison(Result):
         for measure in self.measures:
             better = self.announced_as_judged(measure, self.tests[0])
             runs: dict[str, Any] = {"label": labels, "run_id": np.array(self.run_ids, dtype=object)}
-            runs |= {"as_judged": self.scores[AS_JUDGED, measure].value}
+            runs |= {"as_judged": self.scores[measure, AS_JUDGED].value}
             runs |= {"better_than": ["".join(labels[row]) for row in better]}
             keys = [(estimator, scope) for of, estimator, scope in self.draws if of == measure]
             for estimator, scope in keys or [(AS_JUDGED, "these-topics")]:
@@ -294,7 +294,7 @@ class Comparison(Result):
     def _leaderboard_columns(self, measure: Measure, estimator: str, scope: Scope) -> dict[str, Any]:
         """Return leaderboard columns for one estimator with draws."""
         d = self.draws[measure, estimator, scope]
-        e = self.scores[estimator, measure]
+        e = self.scores[measure, estimator]
         (lower, upper), expected = e.interval(self.ci_prob), e.value
         if scope == "population":
             population = estimate_population(e, self.ci_prob, random_seed=self.metadata["random_seed"])
@@ -402,7 +402,7 @@ class Comparison(Result):
         """
         frames = []
         for (measure, estimator, test), p in self.p_values.items():
-            e = self.scores[estimator, measure]
+            e = self.scores[measure, estimator]
             adjusted = self.p_adjusted[measure, estimator, test]
             matrices = {"difference": np.subtract.outer(e.value, e.value), "p_value": p}
             matrices["effect_size"] = effect_sizes(e.per_topic, test)
@@ -450,7 +450,7 @@ class Comparison(Result):
         repeated in draws, gives the order a chance under 1 − ``level``/2. Where none has draws that decide,
         they are where judging could give the difference the other sign or none.
         """
-        value, shown = self.scores[estimator, measure].value, self.shown_estimator(measure)
+        value, shown = self.scores[measure, estimator].value, self.shown_estimator(measure)
         ahead, is_known = np.subtract.outer(value, value) > 0, np.zeros((len(value),) * 2, dtype=bool)
         drawn = [s for (of, _, by), s in self.significant.items() if (of, by) == (measure, test)]
         if not self.decides(measure) or (not drawn and shown == AS_JUDGED):
@@ -485,7 +485,7 @@ class Comparison(Result):
         """Return where a difference is significant with missing topics as 0 and not on the topics that both
         runs have, shape (run, run).
         """
-        value, common = self.scores[estimator, measure].value, self.common[measure, estimator, test]
+        value, common = self.scores[measure, estimator].value, self.common[measure, estimator, test]
         is_open = common.n < len(self.scores.query_ids)
         is_open &= ~common.confirms(np.subtract.outer(value, value), self.level)
         return np.asarray(is_open & (self.p_adjusted[measure, estimator, test] <= self.level))
@@ -507,12 +507,12 @@ class Comparison(Result):
         )
         if (d := self.draws.get((measure, drawn, "these-topics"))) is None:
             return None
-        ahead = np.subtract.outer(value := self.scores[estimator, measure].value, value) > 0
+        ahead = np.subtract.outer(value := self.scores[measure, estimator].value, value) > 0
         return np.where(ahead, d.prob_greater.T, np.where(ahead.T, d.prob_greater, np.nan))
 
     def better_as_judged(self, measure: Measure, test: SignificanceTest) -> npt.NDArray[np.bool_]:
         """Return whether the row run is significantly better on scores as judged, shape (run, run)."""
-        value = self.scores[AS_JUDGED, measure].value
+        value = self.scores[measure, AS_JUDGED].value
         significant: npt.NDArray[np.bool_] = self.p_adjusted[measure, AS_JUDGED, test] <= self.level
         return significant & (np.subtract.outer(value, value) > 0)
 

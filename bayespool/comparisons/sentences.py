@@ -173,7 +173,7 @@ def _baseline_sentence(comparison: Comparison, measure: Measure, baseline: str) 
 
 def _highest_sentence(comparison: Comparison, measure: Measure, estimator: str, baseline: str) -> str:
     """Return sentences on the highest of the runs that are compared with a baseline."""
-    place, value = comparison.run_ids.index(baseline), comparison.scores[AS_JUDGED, measure].value
+    place, value = comparison.run_ids.index(baseline), comparison.scores[measure, AS_JUDGED].value
     draws = comparison.draws.get((measure, estimator, "these-topics"))
     lead = value if draws is None else draws.difference[:, place]
     first = max(_others(comparison), key=lambda i: float(lead[i]))
@@ -191,7 +191,7 @@ def _pair_sentence(
     comparison: Comparison, a: int, b: int, measure: Measure, estimator: str, test: SignificanceTest
 ) -> str:
     """Return a sentence that compares two runs given by index, the better run first."""
-    value = comparison.scores[AS_JUDGED, measure].value
+    value = comparison.scores[measure, AS_JUDGED].value
     draws = comparison.draws.get((measure, estimator, "these-topics"))
     lead = value[a] - value[b] if draws is None else draws.difference[a, b]
     if lead < 0:
@@ -390,9 +390,9 @@ def _significance_clause(comparison: Comparison, key: TestKey, a: int, b: int, *
     p, test_name = float(comparison.p_adjusted[measure, AS_JUDGED, test][a, b]), test_text(comparison, test)
     if np.isnan(p):
         return f" On the existing judgments the two have the same score on every topic ({test_name})."
-    value = comparison.scores[AS_JUDGED, measure].value
+    value = comparison.scores[measure, AS_JUDGED].value
     significant = p <= comparison.level
-    size = effect_sizes(comparison.scores[AS_JUDGED, measure].per_topic[[a, b]], test)[0, 1]
+    size = effect_sizes(comparison.scores[measure, AS_JUDGED].per_topic[[a, b]], test)[0, 1]
     letter = "r" if test == "wilcoxon" else "d"
     negation, condition = "" if significant else " not", ""
     verb = f"is{negation}"

@@ -175,9 +175,9 @@ class ModelChecks(Result):
         """Measures in the order of the predictions."""
         return tuple(dict.fromkeys(p.measure for p in self.predictions))
 
-    def __getitem__(self, key: tuple[str, object]) -> HeldOutPrediction:
-        """Return the predictions from one model under one measure: ``checks["ratio", "P@10"]``."""
-        return {(p.model, str(p.measure)): p for p in self.predictions}[key[0], str(key[1])]
+    def __getitem__(self, key: tuple[object, str]) -> HeldOutPrediction:
+        """Return the predictions from one model under one measure: ``checks["P@10", "ratio"]``."""
+        return {(str(p.measure), p.model): p for p in self.predictions}[str(key[0]), key[1]]
 
 
 def _by_measure(frame: pd.DataFrame) -> Iterator[pd.DataFrame]:
@@ -258,7 +258,7 @@ def check_models(
     --------
     >>> from bayespool import load_example
     >>> checks = check_models(load_example(), models="ratio", posterior="draws=50", containers=False)
-    >>> checks["ratio", "P@10"].draws.shape
+    >>> checks["P@10", "ratio"].draws.shape
     (200, 21)
     """
     check_count("n_folds", n_folds, least=2)

@@ -238,7 +238,7 @@ class Estimates(ReprHTMLMixin):
         --------
         >>> from bayespool import load_example, score
         >>> scores = score(load_example(), measures="P@10", estimators="posterior-ratio(draws=100)")
-        >>> scores["posterior-ratio", "P@10"].to_arviz()["posterior"]["P_10"].dims
+        >>> scores["P@10", "posterior-ratio"].to_arviz()["posterior"]["P_10"].dims
         ('chain', 'draw', 'run_id')
         """
         return draws_container([self], per_topic=per_topic)

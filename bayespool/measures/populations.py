@@ -88,7 +88,7 @@ def estimate_population(
     --------
     >>> from bayespool import load_example, score
     >>> scores = score(load_example(), "new-a", "P@10", estimators="posterior-ratio")
-    >>> there = estimate_population(scores["posterior-ratio", "P@10"])
+    >>> there = estimate_population(scores["P@10", "posterior-ratio"])
     >>> round(float(there.lower[0]), 1), round(float(there.upper[0]), 1)
     (0.5, 0.8)
     """

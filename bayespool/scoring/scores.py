@@ -224,19 +224,19 @@ class Scores(ReadableScores):
         text = f"{some_of(self.measures, 3)} of {runs} on {topics}, by {some_of(estimators, 3)}"
         return one_line("Scores", text)
 
-    def __getitem__(self, key: tuple[str, object]) -> Estimates:
-        """Return estimates from one estimator under one measure: ``scores["posterior-combined", "P@10"]``."""
+    def __getitem__(self, key: tuple[object, str]) -> Estimates:
+        """Return estimates from one estimator under one measure: ``scores["P@10", "posterior-combined"]``."""
         key_: object = key
         if not isinstance(key_, tuple) or len(key_) != 2:
             raise KeyError(
-                f"{key_!r}: write scores[estimator, measure]: scores['posterior-combined', 'P@10']"
+                f"{key_!r}: write scores[measure, estimator]: scores['P@10', 'posterior-combined']"
             )
-        estimator, measure = key
+        measure, estimator = key
         for estimate in self.estimates:
             if estimate.estimator == estimator and str(estimate.measure) == str(measure):
                 return estimate
-        available = ", ".join(dict.fromkeys(f"{e.estimator}, {e.measure}" for e in self.estimates))
-        raise KeyError(f"no estimates {estimator!r}, {str(measure)!r}; there are: {available}")
+        available = ", ".join(dict.fromkeys(f"{e.measure}, {e.estimator}" for e in self.estimates))
+        raise KeyError(f"no estimates {str(measure)!r}, {estimator!r}; there are: {available}")
 
     @cached_property
     def statements(self) -> dict[tuple[str, Measure], tuple[str, ...]]:

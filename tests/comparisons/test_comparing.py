@@ -304,7 +304,7 @@ def test_a_baseline_is_compared_with_every_other_run_alone() -> None:
         for _, rows in frame.groupby(["estimator", "scope"]):
             assert rows["run_a"].tolist() == [*NEW, "lake-1"]
             assert set(rows["run_b"]) == {"north-2"}
-    score = found.scores[AS_JUDGED, "P@10"]
+    score = found.scores["P@10", AS_JUDGED]
     p = np.array([stats.ttest_rel(score.per_topic[i], score.per_topic[2]).pvalue for i in (0, 1, 3)])
     rows = found.significance().query("estimator == 'as-judged'")
     np.testing.assert_allclose(rows["p_adjusted"], holm(p))
@@ -324,7 +324,7 @@ def test_a_baseline_is_compared_with_every_other_run_alone() -> None:
 
 def test_draws_are_adjusted_over_the_pairs_with_a_baseline() -> None:
     found = against("north-2")
-    e = found.scores["posterior-ratio", "P@10"]
+    e = found.scores["P@10", "posterior-ratio"]
     assert e.draws is not None
     n_significant, pairs = np.zeros(3), (np.array([0, 1, 3]), np.array([2, 2, 2]))
     for one in e.draws.on_grid():
@@ -354,7 +354,7 @@ def test_a_baseline_need_not_be_among_the_runs() -> None:
 def test_dunnett_is_for_one_baseline() -> None:
     found = against("north-2", control="dunnett")
     rows = found.significance().query("estimator == 'as-judged'")
-    expected = dunnett(found.scores[AS_JUDGED, "P@10"].per_topic, 2)[2, [0, 1, 3]]
+    expected = dunnett(found.scores["P@10", AS_JUDGED].per_topic, 2)[2, [0, 1, 3]]
     np.testing.assert_allclose(rows["p_adjusted"], expected)
     assert set(rows["control"]) == {"dunnett"}
     assert "dunnett-1955" in {citation.key for citation in found.citations()}
@@ -365,7 +365,7 @@ def test_sentences_are_against_the_baseline() -> None:
     assert said[0].startswith("Against north-2, ")
     assert "1 of 3 runs has a significantly higher P@10 as judged (new-a) and 2" in said[0]
     assert "(paired t test, Holm over 3 pairs)" in said[0]
-    value = against("north-2").scores["posterior-ratio", "P@10"].value
+    value = against("north-2").scores["P@10", "posterior-ratio"].value
     for sentence, run, place in zip(said[1:], (*NEW, "lake-1"), (0, 1, 3), strict=False):
         way = "higher" if value[place] > value[2] else "lower"
         assert sentence.startswith(f"Against north-2, on these 20 topics the P@10 of {run} is {way} by 0.")
@@ -418,7 +418,7 @@ def test_runs_have_the_scores_that_score_prints() -> None:
     assert row["bound_lower"] - 1e-9 <= row["lower"] < row["upper"] <= row["bound_upper"] + 1e-9
     assert [str(m) for m in both.measures] == ["nDCG@10"] == list(both.metadata["ideals"])
     shared = compare(load_example(), pair, "nDCG@10", ideal="shared", **asked)
-    of_shared = shared.scores["posterior-ratio", "nDCG(ideal='shared')@10"]
+    of_shared = shared.scores["nDCG(ideal='shared')@10", "posterior-ratio"]
     assert of_shared.value[0] < scores["value"]["north-1"]
     axes = both.plot().axes[0]
     assert axes.get_xlabel() == "difference in nDCG@10"

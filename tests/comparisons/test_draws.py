@@ -98,10 +98,10 @@ def test_draws_of_other_numbers_are_refused() -> None:
 def test_measures_completed_together_share_every_draw() -> None:
     """P@5 and P@10 of one completion: relevant in the top 5 is relevant in the top 10, and so for ideals."""
     scores = compared("P@5", "P@10", "nDCG@10", "R@100").scores
-    five, ten = (scores[METHOD, measure].draws for measure in ("P@5", "P@10"))
+    five, ten = (scores[measure, METHOD].draws for measure in ("P@5", "P@10"))
     assert (five.amount <= ten.amount).all()
     assert ten.amount.std(axis=0).max() > 0.5
-    follow = np.corrcoef(ten.totals()[:, 1], scores[METHOD, NDCG].draws.totals()[:, 1])[0, 1]
+    follow = np.corrcoef(ten.totals()[:, 1], scores[NDCG, METHOD].draws.totals()[:, 1])[0, 1]
     assert follow > 0.5
-    alone = compared("P@10").scores[METHOD, "P@10"].draws
+    alone = compared("P@10").scores["P@10", METHOD].draws
     assert (five.amount <= alone.amount).mean() > 0.9  # the same numbers, of a fit to other evidence

@@ -68,7 +68,7 @@ def test_rank_intervals_are_right_for_all_runs_at_once() -> None:
 
 def test_the_leaderboard_has_both_scopes_and_the_winner_without_its_luck() -> None:
     found = compared(*RUNS)
-    estimates = found.scores["posterior-ratio", "P@10"]
+    estimates = found.scores["P@10", "posterior-ratio"]
     frame = found.runs()
     assert list(frame["scope"].unique()) == ["these-topics", "population"]
     here, there = (frame[frame["scope"] == scope].set_index("run_id") for scope in frame["scope"].unique())

@@ -61,7 +61,7 @@ def test_a_comparison_has_systems(tmp_path: Path) -> None:
     asked = {"estimators": "posterior-ratio", "posterior": "draws=20", "systems": SYSTEMS}
     found = compare(load_example(), list(SYSTEMS), "P@10", **asked)
     frame, shares = found.variance(), ["topics_variance", "replicates_variance", "unjudged_variance"]
-    values = found.scores["posterior-ratio", "P@10"].draws
+    values = found.scores["P@10", "posterior-ratio"].draws
     assert values is not None
     here = frame[frame["scope"] == "these-topics"].set_index("system")
     assert here.loc["new", "value"] == pytest.approx(values.means()[:, :2].mean())

@@ -83,7 +83,7 @@ def test_letters_say_which_runs_are_significantly_worse() -> None:
     (table,) = (text for text in found.read() if "Letters: " in text.caption)
     assert [row[:2] for row in table.rows] == list(zip("abc", RUNS, strict=True))
     better = found.better_as_judged(found.measures[0], "paired-t")
-    judged = found.scores["as-judged", "P@10"].value
+    judged = found.scores["P@10", "as-judged"].value
     raised = dict(zip("abc", "ᵃᵇᶜ", strict=True))
     for row, value, of in zip(table.rows, judged, better, strict=True):
         letters = "".join(raised["abc"[k]] for k in np.flatnonzero(of))

@@ -85,7 +85,7 @@ def test_a_new_predictor_is_learned_and_moves_estimates(toy_predictor):
     relevance[table.pair] = table.rank <= 5
     turned = dataclasses.replace(collection, relevance=relevance)
     scores = score(turned, "new-a", "P@10", estimators="posterior-evidence", posterior="draws=200")
-    estimates = scores["posterior-evidence", "P@10"]
+    estimates = scores["P@10", "posterior-evidence"]
     slope = estimates.fits["evidence"].draws()["beta"][:, -1] * 0.4
     assert slope.mean() > 0.8  # expected 0.5 a priori
 

@@ -517,7 +517,7 @@ def test_checks_and_containers_repeat_to_the_byte_and_change_with_the_seed() -> 
         check_models(load_example(), models="background", posterior="draws=20", random_seed=seed)
         for seed in (1, 1, 2)
     )
-    draws = [found["background", P10].draws.tobytes() for found in (a, b, other)]
+    draws = [found[P10, "background"].draws.tobytes() for found in (a, b, other)]
     assert draws[0] == draws[1] != draws[2]
     pd.testing.assert_frame_equal(a.to_frame("runs"), b.to_frame("runs"))
     first, second = (container_bytes(found.containers["P@10", "background"]) for found in (a, b))
@@ -533,7 +533,7 @@ def test_container_is_what_arviz_reads(tmp_path: Path) -> None:
     assert set(tree.children) == {"posterior_predictive", "observed_data", "log_likelihood", "constant_data"}
     assert tree.attrs["model"] == model
     assert tree.attrs["collection_fingerprint"] == load_example().fingerprint
-    p = checked[model, P10]
+    p = checked[P10, model]
     predictive, observed = tree["posterior_predictive"], tree["observed_data"]
     assert predictive["precision"].dims == ("chain", "draw", "pooled_run")
     assert predictive["pooled_run"].values.tolist() == list(p.run_ids)
@@ -556,5 +556,5 @@ def test_container_has_thresholds_and_a_mixture_no_likelihood() -> None:
     tree = checked.containers["nDCG@10", "background"]
     assert tree["log_likelihood"]["hidden_relevant"].sizes["threshold"] == 2
     assert set(tree["posterior_predictive"].data_vars) == {"value"}
-    two = [checked["background", "nDCG@10"]] * 2
+    two = [checked["nDCG@10", "background"]] * 2
     assert "log_likelihood" not in stack(two).to_datatree().children

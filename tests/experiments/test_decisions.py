@@ -41,7 +41,7 @@ def estimates_of(scores: np.ndarray) -> Estimates:
 
 
 def score_of_example() -> Estimates:
-    plain = score(load_example(), measures="P@10", estimators="as-judged")["as-judged", "P@10"]
+    plain = score(load_example(), measures="P@10", estimators="as-judged")["P@10", "as-judged"]
     return dataclasses.replace(plain, notes=(), draws=None, std=None)
 
 

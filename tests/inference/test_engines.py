@@ -164,7 +164,7 @@ def test_an_own_engine_scores_and_is_compared_by_name(sure: None) -> None:
     def scored(engine: str) -> Any:
         settings = f"draws=60, chains=2, engine={engine}"
         scores = score(load_example(), "new-b", "P@10", estimators="posterior-background", posterior=settings)
-        return scores["posterior-background", "P@10"]
+        return scores["P@10", "posterior-background"]
 
     own, fast = scored("sure"), scored("laplace")
     assert own.diagnostics.engine == "sure"

@@ -52,7 +52,7 @@ def test_own_model_completes_and_is_an_estimator() -> None:
         completion = complete(small(), "new-b", "P@10", posterior="mine(draws=100)")
         (values,) = completion.evaluate("P@10")
         scores = score(small(), "new-b", "P@10", estimators="posterior-mine", posterior="draws=100")
-        estimates = scores["posterior-mine", "P@10"]
+        estimates = scores["P@10", "posterior-mine"]
         assert estimates.draws is not None
         np.testing.assert_array_equal(values.amount, estimates.draws.amount)
         assert set(own.prior_names) <= set(estimates.fits["mine"].draws())

@@ -141,7 +141,7 @@ def test_measures_side_by_side_share_rows_and_legend() -> None:
 def test_distance_from_the_pool() -> None:
     scores = score(small(), measures="P@10", estimators="posterior-combined", posterior="draws=20")
     found = dataclasses.replace(
-        scores["posterior-combined", "P@10"], distance=np.array([1.2, 2.0]), new_kind=np.array([0.4, 0.9])
+        scores["P@10", "posterior-combined"], distance=np.array([1.2, 2.0]), new_kind=np.array([0.4, 0.9])
     )
     axes = plot_distance(dataclasses.replace(scores, estimates=(found,)))
     assert row_names(axes) == ["new-b", "new-a"]

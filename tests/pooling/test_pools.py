@@ -138,11 +138,11 @@ def test_a_posterior_learns_from_it() -> None:
     simulation = simulate_example()
     half = with_strategy_pool(simulation.collection, "move-to-front", 600)
     scores = score(half, ("new-a", "new-b"), "P@10", estimators=("as-judged", "posterior-combined"))
-    found = scores["posterior-combined", "P@10"]
+    found = scores["P@10", "posterior-combined"]
     low, high = found.interval(0.99)
     truth = np.array(list(simulation.true_values("P@10").values()))
     assert ((low <= truth) & (truth <= high)).all()
-    judged_only = scores["as-judged", "P@10"].value
+    judged_only = scores["P@10", "as-judged"].value
     assert (truth - judged_only > 0.015).all()
     assert np.abs(found.value - truth).sum() < 0.7 * (truth - judged_only).sum()
 

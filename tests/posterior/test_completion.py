@@ -422,10 +422,10 @@ def test_learning_weighs_draws_by_all_rungs_that_were_asked() -> None:
 def test_thresholds_come_from_one_fit_and_never_contradict_each_other() -> None:
     measures = ["P@10", "P(rel=2)@10", "P(rel=3)@10"]
     scores = score(graded_example(), TARGETS, measures, estimators="posterior-ratio", posterior="draws=100")
-    one, two, three = (scores["posterior-ratio", measure].draws for measure in measures)
+    one, two, three = (scores[measure, "posterior-ratio"].draws for measure in measures)
     assert (three.amount <= two.amount).all()
     assert (two.amount <= one.amount).all()
     assert (two.amount < one.amount).any()
-    assert scores["posterior-ratio", measures[2]].fits.keys() == {"ratio", "ratio, 2 of 1", "ratio, 3 of 2"}
+    assert scores[measures[2], "posterior-ratio"].fits.keys() == {"ratio", "ratio, 2 of 1", "ratio, 3 of 2"}
     binary = score(load_example(), TARGETS, "P@10", estimators="posterior-ratio", posterior="draws=100")
-    assert binary["posterior-ratio", "P@10"].draws.amount.tobytes() == one.amount.tobytes()
+    assert binary["P@10", "posterior-ratio"].draws.amount.tobytes() == one.amount.tobytes()

@@ -54,13 +54,13 @@ def test_it_learns_from_pooled_runs_without_their_organization() -> None:
 def test_common_topics_are_known_and_inform_the_rest() -> None:
     collection, measure = toy_collection(more=COMMON), "P@3"
     common = {"common_topics": ["1", "2"], "estimators": NAME, "posterior": "draws=500"}
-    drawn = score(collection, "u", measure, **common)[NAME, measure].draws.amount[:, 0]
+    drawn = score(collection, "u", measure, **common)[measure, NAME].draws.amount[:, 0]
     assert (drawn[:, :2] == [2, 2]).all()
     assert set(drawn[:, 2]) == {0, 1, 2}
     gains = {"1": {"l": 1, "d": 1, "m": 1}, "2": {"z": 1, "x": 1}}
     nothing = {q: dict.fromkeys(judged, 0) for q, judged in gains.items()}
     third = [
-        score(toy_collection(more=more), "u", measure, **common)[NAME, measure].per_topic[0, 2]
+        score(toy_collection(more=more), "u", measure, **common)[measure, NAME].per_topic[0, 2]
         for more in (gains, nothing)
     ]
     assert third[0] > third[1] + 0.05
@@ -94,7 +94,7 @@ def test_a_seed_gives_the_same_bytes_whatever_is_scored_beside() -> None:
 def test_it_holds_the_truth_of_new_runs_and_compares_them() -> None:
     made = small_simulation()
     compared = compare(made.collection, made.new_run_ids, "P@10", estimators=NAME, posterior="draws=200")
-    estimates = compared.scores[NAME, "P@10"]
+    estimates = compared.scores["P@10", NAME]
     assert len(estimates.draws.amount) == 800
     low, high = estimates.interval(0.95)
     true = [made.true_values("P@10")[run] for run in made.new_run_ids]

@@ -409,7 +409,7 @@ def over_topics() -> Scores:
 
 def test_the_frame_has_both_intervals_and_says_what_the_second_is_over(over_topics: Scores) -> None:
     frame = over_topics.to_frame().query("run_id == 'new-b' and measure == 'P@10'").set_index("estimator")
-    there = estimate_population(over_topics["posterior-known", "P@10"], 0.9)
+    there = estimate_population(over_topics["P@10", "posterior-known"], 0.9)
     row = frame.loc["posterior-known"]
     assert (row["lower"], row["population_lower"]) == (pytest.approx(0.35), there.lower[1])
     assert (row["population_by"], row["unjudged_variance"]) == ("draws", there.unjudged_share[1])
@@ -439,7 +439,7 @@ def test_both_intervals_stand_beside_an_estimator(over_topics: Scores) -> None:
 
 
 def test_a_sentence_says_whether_judgments_or_topics_are_missing(over_topics: Scores) -> None:
-    there = estimate_population(over_topics["posterior-known", "P@10"], 0.9)
+    there = estimate_population(over_topics["P@10", "posterior-known"], 0.9)
     share = there.unjudged_share[1]
     sentence = next(text for text in over_topics.sentences() if text.startswith("The P@10 of new-b"))
     assert f"interval is {there.lower[1]:.3f}–{there.upper[1]:.3f}. Judging everything" in sentence

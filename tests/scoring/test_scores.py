@@ -39,7 +39,7 @@ def test_container_has_the_draws_of_one_estimator_beside_the_bounds() -> None:
     weights = json.loads(tree.attrs["weights"])
     rows = wide(scores).set_index(["measure", "run_id"])
     for measure, name in zip(MEASURES, ("P_5", "P_10", "P_rel_2_10"), strict=True):
-        e = scores["posterior-combined", measure]
+        e = scores[measure, "posterior-combined"]
         assert posterior[name].attrs["measure"] == measure
         assert weights[measure] == e.weights
         assert set(weights[measure]) >= {"ratio", "rankings"}
@@ -59,13 +59,13 @@ def test_container_has_the_draws_of_one_estimator_beside_the_bounds() -> None:
 
 def test_estimates_are_found_by_estimator_and_measure() -> None:
     scores = example_scores()
-    found = scores["posterior-background", "P(rel=2)@10"]
+    found = scores["P(rel=2)@10", "posterior-background"]
     assert (found.estimator, found.measure) == ("posterior-background", Precision(10, rel=2))
-    assert scores["posterior-background", Precision(10, rel=2)] is found
+    assert scores[Precision(10, rel=2), "posterior-background"] is found
     for key, words in (
-        (("background", "P@99"), "there are: background, P@5"),
-        (("posterior-foreground", "P@10"), "foreground"),
-        ("P@5", r"write scores\[estimator, measure\]"),
+        (("P@99", "background"), "there are: P@5, background"),
+        (("P@10", "posterior-foreground"), "foreground"),
+        ("P@5", r"write scores\[measure, estimator\]"),
     ):
         with pytest.raises(KeyError, match=words):
             scores[key]
@@ -176,7 +176,7 @@ def test_same_scores_give_the_same_bytes_of_draws(tmp_path: Path) -> None:
     before = paths[0].read_bytes()
     assert before == paths[1].read_bytes()
     means = read_scores(paths[0]).to_arviz()["posterior"]["P_10"].mean(("chain", "draw")).values
-    np.testing.assert_allclose(means, scores["posterior-ratio", "P@10"].value, rtol=1e-12)
+    np.testing.assert_allclose(means, scores["P@10", "posterior-ratio"].value, rtol=1e-12)
     with pytest.raises(InputError, match="no draws of background"):
         scores.to_netcdf(paths[0], "background")
     assert paths[0].read_bytes() == before, "what stood there is untouched"
@@ -211,7 +211,7 @@ def test_files_that_hold_no_scores(tmp_path: Path) -> None:
             (tmp_path / "scores.json").write_text(json.dumps(changed))
             with pytest.raises(InputError, match="holds no"):
                 read_scores(tmp_path / "scores.json")
-    estimates = everything()["posterior-known", "P@5"]
+    estimates = everything()["P@5", "posterior-known"]
     estimates.to_netcdf(tmp_path / "scores.nc")
     with pytest.raises(InputError, match="holds no scores"):
         read_scores(tmp_path / "scores.nc")

@@ -59,7 +59,7 @@ def copies(folder: Path, n: int) -> list[Path]:
 
 
 def of_run(scores: Scores, run: str, measure: str = "P@10") -> bytes:
-    found = scores[COMBINED, measure]
+    found = scores[measure, COMBINED]
     assert found.draws is not None
     return found.draws.amount[:, scores.run_ids.index(run)].tobytes()
 
@@ -95,7 +95,7 @@ def test_copies_of_other_organizations_do_not_narrow_its_interval(example: Path,
             collection, collection.given_run_ids, "P@10", estimators=COMBINED, posterior="draws=4000"
         )
         at = scores.run_ids.index("new-b")
-        found = scores[COMBINED, "P@10"]
+        found = scores["P@10", COMBINED]
         assert found.std is not None
         return float(found.value[at]), float(found.std[at])
 
@@ -156,7 +156,7 @@ def test_a_run_that_shares_nothing_changes_nothing(example: Path) -> None:
                 estimators=model,
                 posterior="draws=100",
             )
-            estimates = [scores[model, m] for m in ("P@10", "P@30")]
+            estimates = [scores[m, model] for m in ("P@10", "P@30")]
             at = scores.run_ids.index("new-b")
             found.add(b"".join(e.draws.amount[:, at].tobytes() for e in estimates if e.draws is not None))
         assert len(found) == 1, model

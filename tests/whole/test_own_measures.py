@@ -163,11 +163,11 @@ def test_a_measure_that_may_fall_is_scored_within_its_bounds() -> None:
     asked = ["as-judged", "posterior-ratio", "background", "condensed-list"]
     scores = score(small(), None, ["Even@10", "EvenUnbounded@10"], estimators=asked, posterior="draws=60")
     for text, bounds in zip(("Even@10", "EvenUnbounded@10"), scores.bounds, strict=True):
-        draws = scores["posterior-ratio", text].draws
+        draws = scores[text, "posterior-ratio"].draws
         assert draws is not None
         assert (draws.scores() >= bounds.least.scores() - 1e-12).all()
         assert (draws.scores() <= bounds.most.scores() + 1e-12).all()
-        assert np.array_equal(scores["as-judged", text].value, bounds.low.means())
+        assert np.array_equal(scores[text, "as-judged"].value, bounds.low.means())
     frame = wide(scores)
     assert frame["note"].str.contains("background: defined for measures that rise with relevance").any()
     assert frame["condensed-list"].notna().all()
@@ -196,7 +196,7 @@ def test_score_takes_it() -> None:
     scores = score(
         load_example(), TARGETS, ["Hit@1", "P@1", "Hit@3"], estimators="all", posterior="draws=250"
     )
-    one, precision = (scores["posterior-combined", name] for name in ("Hit@1", "P@1"))
+    one, precision = (scores[name, "posterior-combined"] for name in ("Hit@1", "P@1"))
     assert one.draws is not None
     assert precision.draws is not None
     assert np.array_equal(one.draws.scores(), precision.draws.scores())  # the same draws
@@ -250,6 +250,6 @@ def test_reversals_and_checks_take_it() -> None:
     columns = ["group", "estimator", "against", "separability", "reversed"]
     pd.testing.assert_frame_equal(found.rates()[columns], as_precision.rates()[columns])
     checks = check_models(small(), ["Hit@1", "P@1"], models="ratio", posterior="draws=50", containers=False)
-    hit, precision = checks["ratio", "Hit@1"], checks["ratio", "P@1"]
+    hit, precision = checks["Hit@1", "ratio"], checks["P@1", "ratio"]
     np.testing.assert_array_equal(hit.draws, precision.draws)
     np.testing.assert_array_equal(hit.observed, precision.observed)

@@ -71,7 +71,7 @@ def labeled(seed: int, *, quality: float, share: float = 1.0, favors: str | None
 def draws(collection: Collection, estimator: str) -> bytes:
     """All that an estimator says of the new runs' P@10."""
     runs = simulated(0).new_run_ids
-    found = score(collection, runs, "P@10", estimators=estimator, posterior="draws=50")[estimator, "P@10"]
+    found = score(collection, runs, "P@10", estimators=estimator, posterior="draws=50")["P@10", estimator]
     return found.value.tobytes() + (b"" if found.draws is None else found.draws.amount.tobytes())
 
 
@@ -164,8 +164,8 @@ def test_the_order_of_grades_alone_counts() -> None:
     means, widths = [], []
     for labels in (collection, found, renamed):
         posterior = score(labels, simulated(0).new_run_ids, "P@10", estimators="posterior-combined")
-        lower, upper = posterior["posterior-combined", "P@10"].interval()
-        means.append(posterior["posterior-combined", "P@10"].value)
+        lower, upper = posterior["P@10", "posterior-combined"].interval()
+        means.append(posterior["P@10", "posterior-combined"].value)
         widths.append(upper - lower)
     for mean, width in zip(means[1:], widths[1:], strict=True):  # names of predictors name random numbers
         assert mean == pytest.approx(means[0], abs=0.002)
@@ -185,7 +185,7 @@ def test_labels_move_the_documents_that_have_them() -> None:
         labels[unjudged] = label
         changed = dataclasses.replace(collection, judges=(Judge("llm", labels),))
         means[label] = score(changed, run, "P@10", estimators="posterior-evidence")[
-            "posterior-evidence", "P@10"
+            "P@10", "posterior-evidence"
         ].value[0]
     found = score(collection, run, "P@10", estimators="background")
     lower, upper = (float(getattr(found.bounds[0], end).means()[0]) for end in ("low", "high"))
