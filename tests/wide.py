@@ -16,14 +16,14 @@ _OF_ESTIMATOR = ["lower", "upper", "std", "distance", "new_kind"]
 def wide(scores: Scores | StoredScores, *, per_topic: bool = False) -> pd.DataFrame:
     """Bounds, then each estimator with its interval, standard deviation and distance where it has them."""
     frame = widened(scores.to_frame(per_topic=per_topic))
-    notes = {(run, str(measure)): "; ".join(texts) for (run, measure), texts in scores.statements.items()}
+    notes = {(run, str(measure)): "; ".join(texts) for (run, measure), texts in scores.run_notes.items()}
     rows = zip(frame["run_id"], frame["measure"], strict=True)
     return frame.assign(note=[notes[row] for row in rows])
 
 
 def note_of(scores: Scores, run_id: str, measure: Any) -> str:
     """What to note of a run under a measure, in one text."""
-    return "; ".join(scores.statements[run_id, measure])
+    return "; ".join(scores.run_notes[run_id, measure])
 
 
 def widened(frame: pd.DataFrame) -> pd.DataFrame:

@@ -17,6 +17,7 @@ from bayespool.collection.judges import fit_logistic
 from bayespool.defaults import fill_ci_prob
 from bayespool.errors import InputError
 from bayespool.measures.parsing import parse_sole_measure
+from bayespool.notes import Note
 from bayespool.report.result import Result, cited_by
 from bayespool.tables.citations import Citation, cite
 from bayespool.tables.formatting import counted, interval, level, number
@@ -194,15 +195,16 @@ class JudgeAudit(Result):
             Table("steps", "Agreement after each judgment", self.steps, COLUMNS),
         )
 
-    def notes(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[Note, ...]:
         """Return a note on judgments that are not used."""
         if not (n := self.metadata["n_passed_over"]):
             return ()
-        return (
+        text = (
             f"{counted(n, 'judgment')} not used, of documents that were not drawn: judge what is drawn, in "
             "batches of one size and with one seed, since only draws make the intervals hold; judges without "
-            "--batch (compare_judges) has the agreement by all judgments",
+            "--batch (compare_judges) has the agreement by all judgments"
         )
+        return (Note("audit", text),)
 
     def sentences(self) -> tuple[str, ...]:
         """Return sentences on the agreement of each judge, and on what to do next."""

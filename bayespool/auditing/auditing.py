@@ -28,6 +28,7 @@ from bayespool.collection.own import add_note
 from bayespool.collection.readers import qrels_content
 from bayespool.collection.records import relevance_codes
 from bayespool.errors import InputError, InputWarning, warn_caller
+from bayespool.notes import Note, noted
 from bayespool.report.provenance import MADE_BY, without_folders
 from bayespool.report.result import Figure, cited_by
 from bayespool.report.saving import file_metadata
@@ -373,30 +374,34 @@ class Audit(Guarantees, ListForAssessors):
         second = [f"{p:.6g}" for p in self.walked.probability]
         return qrels_content(self.qrels(), f"list{suffix}", second=second)
 
-    def notes(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[Note, ...]:
         """Return notes on the pool, empty or wide intervals, refutation and judgments out of order."""
-        notes = list(self.details.get("pool_notes", ()))
+        notes = list(noted(self.details.get("pool_notes", ()), "scope"))
         if any(each.width < -ROUNDING for each in self.differences):
-            notes.append(
+            text = (
                 f"the interval is empty: an event of probability {1 - self.ci_prob:.2g} or less occurred, or "
                 "judgments depended on what was drawn"
             )
+            notes.append(Note("no-width", text))
         if self.is_refuting:
-            notes.append(
+            text = (
                 f"the judgments refute the posterior (evidence {self.evidence:.3g}, and {REFUTING:g} is "
                 "enough): do not rely on its intervals; the guaranteed ones stay valid"
             )
+            notes.append(Note("refuted", text))
         if self.expected_gap > 1e-6:
-            notes.append(
+            text = (
                 f"{self.measure} is no sum of gains: the guaranteed interval lies around two sums, expected "
                 f"to be {number(self.expected_gap)} apart, and gets no narrower than their distance"
             )
+            notes.append(Note("audit", text))
         if self.missing:
             documents = [f"{self.urn.doc_ids[i]} of topic {self.urn.query_ids[i]}" for i in self.missing]
-            notes.append(
+            text = (
                 f"without a judgment of {some_of(documents, _N_SHOWN)}: taken as relevant or not, whichever "
                 "is worse, for each end of the guaranteed interval; a judgment still counts once there is one"
             )
+            notes.append(Note("audit", text))
         return tuple(notes)
 
     @property

@@ -22,6 +22,7 @@ from bayespool.errors import InputError, InputWarning, warn_caller
 from bayespool.measures.base import with_ideal
 from bayespool.measures.parsing import parse_sole_measure
 from bayespool.names import By, Estimand, Ideal, describe_estimator
+from bayespool.notes import Note
 from bayespool.posterior import PosteriorEstimator
 from bayespool.posterior.estimator import parse_posterior
 from bayespool.report.provenance import MADE_BY
@@ -236,10 +237,10 @@ def read_audit(path: PathLike) -> Audit:
 class StoredAudit(StoredResult, reads="audit"):
     """Audit as a file has it, of which nothing is verified."""
 
-    def notes(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[Note, ...]:
         """Return the stored notes after one that nothing is verified."""
-        note = "not verified: bayespool audit --verify, or read_audit, checks a certificate (.json)"
-        return (note, *super().notes())
+        text = "not verified: bayespool audit --verify, or read_audit, checks a certificate (.json)"
+        return (Note("unverified", text), *super().notes())
 
 
 def _stored_audit(stored: StoredResult) -> Audit:

@@ -20,6 +20,7 @@ from bayespool.cli.messages import quietly
 from bayespool.cli.parameters import Option, own_option, store_in_context, stored_value
 from bayespool.errors import InputError
 from bayespool.names import split_list
+from bayespool.notes import noted
 from bayespool.scoring.columns import SCORE_COLUMNS
 from bayespool.tables.formatting import printable
 
@@ -248,6 +249,7 @@ def print_document(
     """Print the JSON document: command, version, settings (default: those of the command), metadata, …."""
     from bayespool.tables.files import json_value
 
+    all_notes = noted((*(stored_value("warnings") or ()), *notes), "warning")
     document = {
         "command": _command(),
         "version": __version__,
@@ -255,7 +257,8 @@ def print_document(
         "metadata": json_value(metadata or {}),
         "tables": json_value(tables),
         "columns": json_value(columns or {}),
-        "notes": [*(stored_value("warnings") or ()), *notes],
+        "notes": list(all_notes),
+        "note_kinds": [note.kind for note in all_notes],
         "summary": list(summary),
     }
     _print_bytes((json.dumps(document, indent=1, allow_nan=False) + "\n").encode())

@@ -45,6 +45,7 @@ from bayespool.errors import (
     some,
 )
 from bayespool.memo import Memo
+from bayespool.notes import Note
 from bayespool.tables.formatting import counted
 
 if TYPE_CHECKING:
@@ -256,11 +257,12 @@ class Collection(ReadOnlyArrays):
         if not self.rank_conflicts:
             return ""
         most, n = self.rank_conflicts[0], len(self.rank_conflicts)
-        return (
+        text = (
             f"ranks and scores disagree, beyond ties, in {n} of {counted(len(self.run_ids), 'run')}"
             f"{', most in' if n > 1 else ','} {most.run_id} ({most.n_top_places:,} of {most.n_top:,} places "
             "of the top 10); scores decide, as in trec_eval, unless order=rank (--reading) is given"
         )
+        return Note("order-conflict", text)
 
     @property
     def topic_note(self) -> str:

@@ -34,9 +34,9 @@ from bayespool.errors import InputError, known_names
 from bayespool.evidence.difference_bounds import difference_bounds
 from bayespool.measures import Estimates, Estimator, Measure, Normalized, equal_tailed_interval
 from bayespool.measures.base import with_ideal
-from bayespool.measures.estimates import note_line
 from bayespool.measures.parsing import parse_measures, parse_sole_measure
 from bayespool.names import AS_JUDGED, By, Control, Estimand, Ideal, Scope, SignificanceTest
+from bayespool.notes import Note
 from bayespool.posterior import PosteriorEstimator
 from bayespool.posterior.estimator import given_settings, parse_posterior, shared_settings
 from bayespool.scoring import Scores
@@ -235,7 +235,7 @@ def compare(
     return compare_scores(scores, **comparing, bounds=bounds)
 
 
-def _kinship(targets: Targets) -> list[str]:
+def _kinship(targets: Targets) -> list[Note]:
     """Return a note on which of the runs count as variants of one system, where there is no pool."""
     collection = targets.collection
     if collection.pooled.any() or not any(isinstance(e, PosteriorEstimator) for e in targets.estimators):
@@ -245,11 +245,12 @@ def _kinship(targets: Targets) -> list[str]:
         members.setdefault(int(collection.organization[place]), []).append(run)
     alike = [some_of(runs) for runs in members.values() if len(runs) > 1]
     if alike:
-        return [f"no pool: as variants of one system count {'; '.join(alike)}"]
-    return [
+        return [Note("no-pool", f"no pool: as variants of one system count {'; '.join(alike)}")]
+    text = (
         "no pool: each run counts as a system of its own; --systems names variants of one system, and "
         "--reading each_its_own=false says that all are"
-    ]
+    )
+    return [Note("no-pool", text)]
 
 
 def _refuse_one_run(run_ids: Sequence[str]) -> None:
@@ -501,10 +502,12 @@ def gate(
     of_pair, ci_prob = [scores.run_ids.index(run) for run in pair], fill_ci_prob(None)
     (bounds,), (e,) = scores.bounds, scores.estimates
     is_open = bool(bounds.has_unjudged[of_pair].any())
-    given = list_conditions(scores.metadata, [measure], far_runs(scores.to_frame()), pair) * is_open
+    given: list[str] = [*list_conditions(scores.metadata, [measure], far_runs(scores.to_frame()), pair)]
     needed, lead = f"and a verdict needs {probability:g}", np.full(1, np.nan)
+    if not is_open:
+        given = []
     if e.draws is None:
-        given = [f"{estimator.name}: {note_line(e.notes[0])}"]
+        given = [f"{estimator.name}: {'; '.join(e.notes[0])}"]
     else:
         lead = _draw_lead(e, scope, random_seed, of_pair)
     lower, upper = (float(end) for end in equal_tailed_interval(lead, ci_prob))

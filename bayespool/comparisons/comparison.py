@@ -34,6 +34,7 @@ from bayespool.errors import InputError
 from bayespool.measures import Estimates, Measure, equal_tailed_interval
 from bayespool.measures.populations import estimate_population
 from bayespool.names import AS_JUDGED, Control, Scope, SignificanceTest
+from bayespool.notes import Note
 from bayespool.report.result import Figure, Result
 from bayespool.report.saving import StoredResult
 from bayespool.scoring import Scores
@@ -161,10 +162,10 @@ class Comparison(Result):
         """Return citations for the estimators, tests, multiplicity control and reliability coefficients."""
         return citations_with_tests(self.metadata, (*self.tests, self.control), *_RELIABILITY_CITED)
 
-    def notes(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[Note, ...]:
         """Return notes on the pool, the runs and measures that share no draws."""
         scores = self.scores
-        lines = notes_of(scores.metadata, scores.statements, scores.run_ids, scores.measures)
+        notes = notes_of(scores.metadata, scores.run_notes, scores.run_ids, scores.measures)
         for estimator in dict.fromkeys(estimator for _, estimator, _ in self.draws):
             estimates = [
                 e for e in scores.estimates if e.estimator == estimator and is_compared_across(e.measure)
@@ -172,11 +173,12 @@ class Comparison(Result):
             joint = {id(e) for group in groups_with_shared_draws(estimates) for e in group}
             apart = [str(e.measure) for e in estimates if id(e) not in joint]
             if len(apart) > 1 or (apart and joint):
-                lines.append(
-                    f"{estimator}: draws of {', '.join(apart)} come from completed judgments of their own, "
-                    "so that nothing is said across measures; posterior='joint=True' completes them together"
+                text = (
+                    f"{estimator}: draws of {', '.join(apart)} come from completed judgments of their own, so "
+                    "that nothing is said across measures; posterior='joint=True' completes them together"
                 )
-        return tuple(lines)
+                notes.append(Note("estimator", text))
+        return tuple(notes)
 
     @property
     def run_ids(self) -> tuple[str, ...]:

@@ -24,6 +24,7 @@ from bayespool.corrections import Constants
 from bayespool.errors import InputError
 from bayespool.measures import Measure
 from bayespool.names import AS_JUDGED, PairControl, SignificanceTest
+from bayespool.notes import Note, noted
 from bayespool.report.result import Figure, Result
 from bayespool.report.saving import StoredResult
 from bayespool.tables import Citation
@@ -301,7 +302,7 @@ class Reversals(Result):
     def _estimates_unseen(self) -> bool:
         return bool(self.metadata["unseen"] == "estimated")
 
-    def notes(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[Note, ...]:
         """Return notes on unjudged documents, graded runs and pools shallower than the measure."""
         lines, is_graded = [], len(self.grades()) > 0
         for (measure, group), shares in self.holes.items():
@@ -329,7 +330,7 @@ class Reversals(Result):
                 for n, depth in self.pool_depth.items()
                 if depth < measure.cutoff
             ]
-        return tuple(lines)
+        return noted(lines, "experiment")
 
     def trends(self) -> pd.DataFrame:
         """Return mean scores for each number of judgments, as in table 1 of the paper.

@@ -22,10 +22,10 @@ from bayespool.collection.contents import expect_collection
 from bayespool.errors import InputError, NoCollectionError, PooledRunWarning
 from bayespool.evidence import score_bounds
 from bayespool.measures import Measure, Values
-from bayespool.measures.estimates import note_line
 from bayespool.measures.parsing import parse_sole_measure
 from bayespool.measures.populations import refuse_one_topic
 from bayespool.names import AS_JUDGED, By, Estimand
+from bayespool.notes import Note, noted
 from bayespool.posterior import PosteriorEstimator
 from bayespool.posterior.estimator import parse_posterior
 from bayespool.posterior.unknowns import find_unknowns
@@ -206,9 +206,9 @@ class ComparisonPlan(Result):
         unjudged = counted(self.n_unjudged, "unjudged document")
         return one_line("ComparisonPlan", f"{self.measure}, {unjudged}")
 
-    def notes(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[Note, ...]:
         """Return notes on the pool and on the runs taken."""
-        return tuple(self.metadata.get("pool_notes", ()))
+        return noted(self.metadata.get("pool_notes", ()), "scope")
 
     @property
     def _condition(self) -> str:
@@ -443,7 +443,7 @@ def plan_comparison(
         estimates = scores.estimates[1]
         if estimates.draws is None:
             raise InputError(
-                f"{estimates.estimator} has no value of {measure}: it {note_line(estimates.notes[0])}",
+                f"{estimates.estimator} has no value of {measure}: it {'; '.join(estimates.notes[0])}",
                 hint="judge what judge-next lists, or plan with --topics-at-hand and --sd",
             )
         variances[labels] = PairVariances.from_draws(estimates.draws)

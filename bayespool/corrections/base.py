@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from types import MappingProxyType
 from typing import Any, ClassVar, Literal, NamedTuple
 
@@ -28,6 +29,7 @@ from bayespool.measures import (
     Values,
     parse_measures,
 )
+from bayespool.notes import Kind, Note, noted
 from bayespool.pooling import StrategyPool
 from bayespool.pooling.discovery import strategy_misfit
 
@@ -66,6 +68,10 @@ def is_fitted(indicator: str) -> bool:
     return indicator.startswith("constant_") or indicator in ("rmse", "adjustment")
 
 
+RunNotes = tuple[tuple[str, ...], ...]
+"""Notes of each run."""
+
+
 class Corrected(NamedTuple):
     """Corrected scores for several runs under one measure.
 
@@ -74,7 +80,8 @@ class Corrected(NamedTuple):
     per_topic : ndarray of float, shape (run, topic)
     std : ndarray of float, shape (run,), or None
         Standard error of the runs' values where the estimator has one.
-    notes : tuple of str, one per run, or empty
+    notes : tuple of tuple of str
+        Notes of each run, or empty (`run_notes`).
     draws : Values, shape (draw, run, topic), or None
         Draws of the estimator's own distribution (prediction-powered inference, conformal risk control).
     indicators : mapping of str to ndarray of float, shape (run,)
@@ -83,7 +90,7 @@ class Corrected(NamedTuple):
 
     per_topic: FloatArray
     std: FloatArray | None = None
-    notes: tuple[str, ...] = ()
+    notes: RunNotes = ()
     draws: Values | None = None
     indicators: Mapping[str, FloatArray] = MappingProxyType({})
 
@@ -176,7 +183,9 @@ class PointCorrection(ABC):
         # from the total, so that a fully judged run has exactly trec_eval's value
         value = bounds.low.means() + (corrected.per_topic - bounds.lower).mean(axis=1)
         lacking = self.needs_pool & lacks_pool(collection, bounds) & np.isnan(value)
-        notes = np.where(lacking, "needs a pooled run", corrected.notes or "")
+        notes = run_notes((lacking, "needs a pooled run"))
+        if corrected.notes:
+            notes = tuple(pair[not pair[0]] for pair in zip(notes, corrected.notes, strict=True))
         return Estimates(
             estimator=self.name,
             measure=bounds.measure,
@@ -187,7 +196,7 @@ class PointCorrection(ABC):
             draws=corrected.draws,
             indicators=corrected.indicators,
             std=corrected.std,
-            notes=tuple(notes.tolist()),
+            notes=tuple(noted(of_run, "point-estimator") for of_run in notes),
             fingerprint=collection.fingerprint,
             random_seed=None if corrected.draws is None else getattr(self, "random_seed", None),
         )
@@ -213,20 +222,27 @@ class SharedCorrection(PointCorrection):
         """Return corrected per-topic scores from the runs' bounds under each measure."""
 
 
-def run_notes(*conditions: tuple[npt.ArrayLike, str]) -> tuple[str, ...]:
-    """Return a note for each run: the texts whose condition holds, a mask, numbers or notes of shape (run,).
+def run_notes(*conditions: tuple[npt.ArrayLike, str] | tuple[npt.ArrayLike, str, Kind]) -> RunNotes:
+    """Return the notes of each run: texts whose condition holds, a mask, numbers or words of shape (run,).
+
+    Notes are of a point estimator, or of the kind after the text.
 
     Examples
     --------
-    >>> run_notes(([True, False], "idle"), ([2, 3], "unjudged: {}"), (["", "cut"], "{}"))
-    ('idle; unjudged: 2', 'unjudged: 3; cut')
+    >>> run_notes(([True, False], "idle"), ([2, 3], "unjudged: {}"))
+    (('idle', 'unjudged: 2'), ('unjudged: 3',))
     """
-    columns = [np.asarray(condition).tolist() for condition, _ in conditions]
-    texts = [text for _, text in conditions]
-    return tuple(
-        "; ".join(text.format(value) for value, text in zip(values, texts, strict=True) if value)
-        for values in zip(*columns, strict=True)
-    )
+    columns = []
+    for mask, text, *kinds in conditions:
+        kind: Kind = kinds[0] if kinds else "point-estimator"
+        values = np.asarray(mask).tolist()
+        columns.append([(Note(kind, text, *[value] * ("{}" in text)),) if value else () for value in values])
+    return joined_notes(*columns)
+
+
+def joined_notes(*notes: Sequence[tuple[str, ...]]) -> RunNotes:
+    """Return each run's notes together, from sequences with notes of each run, some of which are empty."""
+    return tuple(tuple(chain(*of_run)) for of_run in zip(*filter(len, notes), strict=True))
 
 
 def open_residual(bounds: Bounds) -> FloatArray:
@@ -287,7 +303,7 @@ def normalize_expected(collection: Collection, bounds: Bounds, amounts: FloatArr
 
 def not_defined(bounds: Bounds, why: str) -> Corrected:
     """Return NaN for every run, with the reason as its note."""
-    return Corrected(np.full_like(bounds.lower, np.nan), notes=(why,) * len(bounds.run_ids))
+    return Corrected(np.full_like(bounds.lower, np.nan), notes=((why,),) * len(bounds.run_ids))
 
 
 def has_open_ranks(bounds: Bounds) -> BoolArray:
@@ -349,9 +365,9 @@ def undrawn_topics(collection: Collection, sample: Sample) -> BoolArray:
     return np.asarray((n_drawn == 0) & (n_left > 0))
 
 
-def sampling_notes(collection: Collection, sample: Sample, bounds: Bounds) -> tuple[str, ...]:
-    """Return a note for each run on documents that could not be sampled, on single documents that stand for
-    a stratum, and on judgments outside the sample.
+def sampling_notes(collection: Collection, sample: Sample, bounds: Bounds) -> RunNotes:
+    """Return notes of each run on documents that could not be sampled, on single documents that stand for a
+    stratum, and on judgments outside the sample.
     """
     outside = np.append(~sample.candidates & ~collection.judged, False)
     alone = np.append(lone_strata(collection, sample), False)
@@ -387,9 +403,9 @@ class SampledCorrection(SharedCorrection):
         return [
             Corrected(
                 np.where(undrawn, np.nan, self.estimate_from_sample(collection, sample, bounds)),
-                notes=run_notes(
-                    (np.full(len(bounds.run_ids), undrawn.sum()), text),
-                    (sampling_notes(collection, sample, bounds), "{}"),
+                notes=joined_notes(
+                    run_notes((np.full(len(bounds.run_ids), undrawn.sum()), text, "no-value")),
+                    sampling_notes(collection, sample, bounds),
                 ),
             )
             if isinstance(bounds.measure, self.family) and bounds.measure.ideal != "judged"

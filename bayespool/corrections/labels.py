@@ -140,11 +140,12 @@ class SumCorrection(LabelCorrection):
             collection, bounds, judge, measure, level, opened, document, weight, rates, gains
         )
         room = np.where(ranks.is_open, np.maximum(bounds.most.scores() - bounds.lower, 0), 0.0)
-        per_topic, std, notes = bounds.lower.copy(), np.zeros(len(room)), [""] * len(room)
+        per_topic, std = bounds.lower.copy(), np.zeros(len(room))
+        notes: list[tuple[str, ...]] = [()] * len(room)
         amounts = np.repeat(bounds.low.amount[None], self.n_draws, axis=0)
         rows = np.flatnonzero(ranks.is_open.any(axis=1)).tolist()
         for r, correction in zip(rows, self.run_corrections(ranks, rows), strict=True):
-            notes[r] = self.sample_notes[self.sample][correction is None]
+            notes[r] = (self.sample_notes[self.sample][correction is None],)
             if correction is None:
                 per_topic[r] = std[r] = np.nan
                 continue

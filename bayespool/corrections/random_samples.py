@@ -14,6 +14,7 @@ from bayespool.corrections.base import (
     Corrected,
     PointCorrection,
     SampledCorrection,
+    joined_notes,
     judgment_sample,
     not_defined,
     run_notes,
@@ -86,12 +87,15 @@ class HorvitzThompson(PointCorrection):
         )
         n_topics = undrawn.sum(axis=1).tolist()
         missing = [f"{counted(n, 'topic')} {'has' if n == 1 else 'have'}" if n else "" for n in n_topics]
-        notes = run_notes((missing, text), (sampling_notes(collection, sample, bounds), "{}"))
+        notes = joined_notes(
+            run_notes((missing, text, "no-value")), sampling_notes(collection, sample, bounds)
+        )
         if self.within_bounds:
             total, room = added.sum(axis=1), bounds.residual.sum(axis=1)
             kept = np.clip(total, np.minimum(room, 0), np.maximum(room, 0))
             added *= np.where(total != 0, kept / np.where(total != 0, total, 1), 0)[:, None]
-            notes = run_notes((np.abs(total - kept) > 1e-12, "cut to the upper bound"), (notes, "{}"))
+            is_cut = np.abs(total - kept) > 1e-12
+            notes = joined_notes(run_notes((is_cut, "cut to the upper bound")), notes)
         return Corrected(np.where(undrawn, np.nan, bounds.lower + added), notes=notes)
 
 

@@ -115,7 +115,7 @@ class PlacedCorrection(SharedCorrection):
             note = f"constants are fitted to the pool, and {', '.join(given)} is not used"
         return Corrected(
             _to_values(bounds, fitted.formula(lower, residual), highest),
-            notes=(note,) * n_runs,
+            notes=((note,) if note else (),) * n_runs,
             indicators=used,
         )
 

@@ -15,10 +15,12 @@ from bayespool.arrays import BoolArray, FloatArray
 from bayespool.collection import Collection
 from bayespool.corrections.base import (
     Corrected,
+    RunNotes,
     SharedCorrection,
     clip_to_bounds,
     has_open_ranks,
     hidden_at_levels,
+    joined_notes,
     lacks_pool,
     run_notes,
     to_integer_amounts,
@@ -30,6 +32,7 @@ from bayespool.evidence import Bounds, score_bounds
 from bayespool.evidence.held_out import held_out_levels, sole_beside
 from bayespool.evidence.ideals import judged_tally, relevance_levels
 from bayespool.measures import Estimates, Estimator, Measure, Normalized, Tally, Values, parse_measures
+from bayespool.notes import noted
 from bayespool.randomness import seed_of
 from bayespool.tables.formatting import some_of
 from bayespool.validation import check_count
@@ -248,7 +251,7 @@ class TopicsAdjustment(Adjustment):
             _with_notes(
                 self._corrected(collection, bounds, np.concatenate([s.per_topic for s in starts]), common),
                 starts[0].estimator,
-                [note for start in starts for note in start.notes],
+                tuple(of_run for start in starts for of_run in start.notes),
             )
             for bounds, starts in zip(all_bounds, zip(*by_run, strict=True), strict=True)
         ]
@@ -356,11 +359,12 @@ class TopicsAdjustment(Adjustment):
         is_guess = bounds.n_unjudged[:, common].any(axis=1)
         has_interval = self.within_bounds and not np.isnan(std + adjustment).any() and not is_guess.any()
         is_same = np.full(len(std), has_interval) & (std == 0) & (n < n_topics)
+        why = "no interval: another run is not fully judged on the common topics"
+        reason = "its interval has no width: it lost the same on each common topic"
         notes = run_notes(
-            (corrected.notes, "{}"),
-            (is_guess, "common topics are not fully judged, so that it has no interval"),
-            (~is_guess & is_guess.any(), "no interval: another run is not fully judged on the common topics"),
-            (is_same & is_open, "its interval has no width: it lost the same on each common topic"),
+            (is_guess, "common topics are not fully judged, so that it has no interval", "not-fully-judged"),
+            (~is_guess & is_guess.any(), why, "not-fully-judged"),
+            (is_same & is_open, reason, "no-width"),
             (is_idle & is_open & ~is_guess, "its standard error is not below the adjustment (equation 6)"),
             (
                 is_worse & is_open & ~is_guess,
@@ -369,6 +373,7 @@ class TopicsAdjustment(Adjustment):
         )
         draws = self._draws(bounds, start, lost, common) if has_interval else None
         std = np.where(is_guess, np.nan, std)
+        notes = joined_notes(corrected.notes, notes)
         return Corrected(corrected.per_topic, std, notes, draws, {"adjustment": adjustment})
 
     def _draws(self, bounds: Bounds, start: FloatArray, lost: FloatArray, common: BoolArray) -> Values:
@@ -398,10 +403,10 @@ class TopicsAdjustment(Adjustment):
         return Values(to_integer_amounts(values, measure), measure.unit)
 
 
-def _with_notes(corrected: Corrected, base: str, notes: Sequence[str]) -> Corrected:
+def _with_notes(corrected: Corrected, base: str, notes: RunNotes) -> Corrected:
     """Return corrected scores with the base estimator's notes added."""
-    own = corrected.notes or ("",) * len(notes)
-    return corrected._replace(notes=run_notes((own, "{}"), (list(notes), f"{base}: {{}}")))
+    of_base = [tuple(note.of(base) for note in noted(of_run, "point-estimator")) for of_run in notes]
+    return corrected._replace(notes=joined_notes(corrected.notes, of_base))
 
 
 def standard_error(std: float, n: int, n_topics: int) -> float:
@@ -471,7 +476,7 @@ def _adjusted(
     """
     if not within_bounds:
         corrected = start + np.where(topics, adjustment[:, None], 0)
-        return Corrected(corrected, notes=("",) * len(adjustment))
+        return Corrected(corrected)
     down, up = _room(bounds, start, topics)
     total = adjustment * topics.sum()
     falls = total < 0

@@ -23,6 +23,7 @@ from bayespool.experiments.graded_runs import (
 )
 from bayespool.experiments.settings import BudgetSettings
 from bayespool.measures.errors import system_rank_error
+from bayespool.notes import Note
 from bayespool.report.result import Figure
 from bayespool.tables.formatting import counted, level, number
 from bayespool.tables.table import COLUMNS, Column, Pivot, Table, View
@@ -175,11 +176,11 @@ class Budgets(WithReportedRuns):
             Table("estimates", "Estimates run by run", self._estimates.copy(), _ESTIMATE_COLUMNS),
         )
 
-    def notes(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[Note, ...]:
         """Return a note on budgets larger than the depth pool, if any."""
         beyond = [f"{budget:,}" for budget in self.settings.budgets if budget > self.n_documents]
         message = f"there are no more documents; everything is judged for {', '.join(beyond)}"
-        return (message,) if beyond else ()
+        return (Note("experiment", message),) if beyond else ()
 
     def sentences(self) -> tuple[str, ...]:
         """Return sentences on the pools and on the least biased strategy for each measure."""

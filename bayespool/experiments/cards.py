@@ -24,6 +24,7 @@ from bayespool.experiments.leaving_out import leave_out
 from bayespool.measures import Measure
 from bayespool.measures.parsing import parse_measures
 from bayespool.names import AS_JUDGED
+from bayespool.notes import Note, noted
 from bayespool.pooling import PoolReport, describe_pool
 from bayespool.posterior import PosteriorEstimator
 from bayespool.posterior.distance import N_KINDS, find_kinds
@@ -182,7 +183,7 @@ def describe_collection(
         Card.title,
         metadata,
         tables,
-        (*pool.notes, *_cautions(collection, pool, parsed, by_measure)),
+        (*pool.notes, *noted(_cautions(collection, pool, parsed, by_measure), "caution")),
         tuple(filter(None, sentences)),
         tuple(cited_by(metadata)),
     )
@@ -335,7 +336,8 @@ def _cautions(
             "pool as judged"
         )
     if not pool.n_pooled_runs:
-        yield "no pool is known: do not read intervals as evidence from this collection; priors make them"
+        text = "no pool is known: do not read intervals as evidence from this collection; priors make them"
+        yield Note("no-pool", text)
     elif pool.n_organizations < _FEW_ORGANIZATIONS:
         yield (
             f"{counted(pool.n_organizations, 'organization')} made the pool: do not trust intervals of "

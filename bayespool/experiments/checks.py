@@ -33,6 +33,7 @@ from bayespool.measures.parsing import parse_ranking_measures
 from bayespool.models import MODEL_NAMES
 from bayespool.models.registry import check_priors
 from bayespool.names import COMBINED_MODELS
+from bayespool.notes import Note
 from bayespool.posterior import (
     PosteriorEstimator,
     PreparedModel,
@@ -142,10 +143,10 @@ class ModelChecks(Result):
             for rows in _by_measure(self.to_frame("elpd"))
         )
 
-    def notes(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[Note, ...]:
         """Return notes on failed diagnostic checks of the fits."""
         return tuple(
-            f"{p.measure}, {p.model}: {problem}"
+            Note("diagnostics", f"{p.measure}, {p.model}: {problem}")
             for p in self.predictions
             if p.model != "combined"
             for problem in p.problems

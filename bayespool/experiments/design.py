@@ -37,7 +37,7 @@ from bayespool.measures.errors import (
     system_rank_error,
     tau_ap,
 )
-from bayespool.measures.estimates import estimate_checked, note_line
+from bayespool.measures.estimates import estimate_checked
 from bayespool.names import By, Runs
 from bayespool.posterior.notes import warn_of_judges
 from bayespool.randomness import seed_of
@@ -370,7 +370,7 @@ class Graded:
             "topic_rmse": np.sqrt((error**2).sum(axis=1) / n_topics),
             "distance": self.estimates.run_values("distance"),
             "new_kind": self.estimates.run_values("new_kind"),
-            "note": [note_line(note) for note in self.estimates.notes] or "",
+            "note": ["; ".join(of_run) for of_run in self.estimates.notes] or "",
         }
 
 

@@ -20,6 +20,7 @@ from bayespool.experiments.running import Columns, PartResult
 from bayespool.experiments.settings import DesignSettings
 from bayespool.measures import Measure
 from bayespool.names import Estimand, PairTest
+from bayespool.notes import Note
 from bayespool.pooling import describe_pool
 from bayespool.report.result import Figure, Result
 from bayespool.tables.files import records, variable_name
@@ -49,7 +50,7 @@ class ExperimentResult(Result):
     pool : str
         Report of the pool.
     query_ids : tuple of str
-    pool_notes : tuple of str
+    pool_notes : tuple of Note
         What to know of the collection's pool before quoting the result.
     warnings : tuple of (str, str)
         Class and text of warnings.
@@ -59,7 +60,7 @@ class ExperimentResult(Result):
     fingerprint: str
     pool: str
     query_ids: tuple[str, ...]
-    pool_notes: tuple[str, ...] = ()
+    pool_notes: tuple[Note, ...] = ()
     warnings: tuple[tuple[str, str], ...] = ()
 
     def __repr__(self) -> str:
@@ -217,7 +218,7 @@ def n_unknown_documents(frame: pd.DataFrame, measure: object) -> int:
     return int(frame[frame["measure"] == str(measure)].drop_duplicates("run_id")["n_unknown"].sum())
 
 
-def truth_notes(frame: pd.DataFrame, measure: Measure) -> list[str]:
+def truth_notes(frame: pd.DataFrame, measure: Measure) -> list[Note]:
     """Return a note on the runs' documents that are unjudged even in the truth, if any."""
     unknown = n_unknown_documents(frame, measure)
     was, them = ("was", "it") if unknown == 1 else ("were", "them")
@@ -225,17 +226,20 @@ def truth_notes(frame: pd.DataFrame, measure: Measure) -> list[str]:
         f"{counted(unknown, 'document')} in these runs' top {measure.cutoff} {was} never judged; the truth "
         f"counts {them} as {'unjudged' if measure.reads_unjudged else 'nonrelevant'}"
     )
-    return [message] if unknown else []
+    return [Note("experiment", message)] if unknown else []
 
 
-def run_notes(frame: pd.DataFrame) -> list[str]:
+def run_notes(frame: pd.DataFrame) -> list[Note]:
     """Return distinct notes from the estimators on runs, each with the number of runs concerned."""
     notes = Counter(
         (estimator, re.sub(r"(?<=unlike the pool) \([^)]*\)", "", note))  # without what differs between runs
         for estimator, note in zip(frame["estimator"], frame["note"], strict=True)
         if isinstance(note, str) and note
     )
-    return [f"{estimator}, {n} run{'s' * (n > 1)}: {note}" for (estimator, note), n in notes.items()]
+    return [
+        Note("estimator", f"{estimator}, {n} run{'s' * (n > 1)}: {note}")
+        for (estimator, note), n in notes.items()
+    ]
 
 
 _FAR_OFF = 0.1  # of the share of truths in intervals
@@ -354,9 +358,9 @@ class DesignResult(ExperimentResult):
             Table("summary", "Summary", self._summary.copy(), width, views),
         )
 
-    def notes(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[Note, ...]:
         """Return notes on the pool, and on the reported runs for each measure."""
-        notes = [f"{m}: {note}" for m in self.settings.measures for note in self._measure_notes(m)]
+        notes = [note.of(str(m)) for m in self.settings.measures for note in self._measure_notes(m)]
         return (*self.pool_notes, *notes)
 
     def sentences(self) -> tuple[str, ...]:
@@ -387,7 +391,7 @@ class DesignResult(ExperimentResult):
     def _reported(self) -> pd.DataFrame:
         return reported_rows(self._rows)
 
-    def _measure_notes(self, measure: Measure) -> tuple[str, ...]:
+    def _measure_notes(self, measure: Measure) -> tuple[Note, ...]:
         frame = self._reported
         frame = frame[frame["measure"] == str(measure)]
         return (*truth_notes(frame, measure), *run_notes(frame))

@@ -38,6 +38,7 @@ from bayespool.experiments.running import Columns, Stored, Task, add_rows
 from bayespool.experiments.settings import parsed_fields
 from bayespool.measures import Measure
 from bayespool.names import By, Estimand
+from bayespool.notes import Note
 from bayespool.posterior import PosteriorEstimator
 from bayespool.posterior.estimator import parse_posterior
 from bayespool.posterior.notes import judge_problems
@@ -269,7 +270,7 @@ class JudgeCheck(Result):
         The runs to score; empty where each organization was left out in turn.
     confusions : mapping of (Measure, str) to LabelConfusion
         Judged documents by label and relevance, by measure and judge.
-    problems : tuple of str
+    problems : tuple of Note
         Problems of the judges (`bayespool.posterior.judge_problems`).
     metadata : mapping
         Version, fingerprint and settings.
@@ -279,7 +280,7 @@ class JudgeCheck(Result):
     measures: tuple[Measure, ...]
     run_ids: tuple[str, ...]
     confusions: Confusions
-    problems: tuple[str, ...]
+    problems: tuple[Note, ...]
     metadata: Mapping[str, Any]
     _frames: Mapping[str, pd.DataFrame]
 
@@ -290,14 +291,13 @@ class JudgeCheck(Result):
         names = some_of((judge.name for judge in self.judges), 3)
         return one_line("JudgeCheck", f"{names}; {some_of(self.measures, 3)}")
 
-    def notes(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[Note, ...]:
         """Return problems, and for each judge the organization closest to being favored, or what is usual."""
-        lines = list(self.problems)
+        lines, unused = list(self.problems), [n.values[0] for n in self.problems if n.kind == "judge-unused"]
         known = self._frames["organizations"].dropna(subset=["lift"])
         for judge, rows in known.groupby("judge", sort=False):
-            if any(line.startswith(f"judge {judge} is not used") for line in self.problems):
-                continue
-            lines.append(describe_favor(rows, str(judge)))
+            if judge not in unused:
+                lines.append(Note("judge", describe_favor(rows, str(judge))))
         return tuple(dict.fromkeys(lines))
 
     def sentences(self) -> tuple[str, ...]:

@@ -31,6 +31,7 @@ from bayespool.experiments.graded_runs import (
 )
 from bayespool.experiments.settings import KeptJudgmentsSettings
 from bayespool.measures import Measure
+from bayespool.notes import Note
 from bayespool.posterior import PosteriorEstimator
 from bayespool.randomness import seed_of
 from bayespool.tables.formatting import counted, number, percent
@@ -229,18 +230,19 @@ class KeptJudgmentsResult(ExperimentResult):
             Table("runs", "Run by run", self._rows.copy(), _COLUMNS),
         )
 
-    def notes(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[Note, ...]:
         """Return the notes on the pool, and on intervals that are too narrow."""
         notes = list(self.pool_notes)
         for (measure, name), rows in self._summary().groupby(["measure", "estimator"], sort=False):
             worst = rows.sort_values("coverage_95").iloc[0]
             if worst["coverage_95"] < _LEAST_COVERAGE:
-                notes.append(
+                text = (
                     f"{measure} by {name}: 95 % intervals contain only "
                     f"{percent(worst['coverage_95'])} of the scores on all judgments with "
                     f"{_share(worst['kept'])} kept: all runs of a sample err together, so that with few "
                     "judgments or samples intervals may contain much less than 95 %"
                 )
+                notes.append(Note("held-out", text))
         return tuple(notes)
 
     def sentences(self) -> tuple[str, ...]:

@@ -19,6 +19,7 @@ from bayespool.errors import InputError
 from bayespool.evidence import GradeCounts, auc
 from bayespool.experiments.judge_agreement import Row, TopicIntervals, draw_topics
 from bayespool.measures.parsing import parse_sole_measure
+from bayespool.notes import Note, noted
 from bayespool.report.result import Result
 from bayespool.tables.formatting import counted, interval, number
 from bayespool.tables.markup import one_line
@@ -76,7 +77,7 @@ class LabelAgreement(Result):
         view = View(title=self.title, names=names, columns=("n", "n_relevant", *columns))
         return (Table("agreement", self.title, self.agreement, COLUMNS, (view,)),)
 
-    def notes(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[Note, ...]:
         """Return notes on what the documents are, and on labels that may be copies."""
         rows = self.agreement.to_dict("records")
         notes = [
@@ -90,7 +91,7 @@ class LabelAgreement(Result):
                 "of all documents that are judged and labeled; labels are worth less on those that a new run "
                 "leaves unjudged, which --pool and --organizations show"
             )
-        return tuple(notes)
+        return noted(notes, "judge")
 
     def sentences(self) -> tuple[str, ...]:
         """Return a sentence on each pair."""

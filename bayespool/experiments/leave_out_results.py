@@ -43,6 +43,7 @@ from bayespool.experiments.running import Columns, add_rows
 from bayespool.experiments.settings import LeaveOutSettings
 from bayespool.measures import Measure, parse_measure
 from bayespool.measures.errors import system_rank_error
+from bayespool.notes import Note, noted
 from bayespool.report.result import Figure, Result
 from bayespool.tables.files import records
 from bayespool.tables.formatting import counted, number
@@ -201,11 +202,12 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
             )
             yield measure_view(measure, title, ("estimator",), _DECISIONS)
 
-    def _measure_notes(self, measure: Measure) -> tuple[str, ...]:
+    def _measure_notes(self, measure: Measure) -> tuple[Note, ...]:
         n_shared, n_topics = self.n_shared_topics(measure), len(self.query_ids)
         statistics = "SRE* and reliability are" if self.settings.test == "tukey-hsd" else "reliability is"
         shared = f"{statistics} over the {n_shared} of {n_topics} topics that all these runs have"
-        return (*([shared] if n_shared < n_topics else []), *super()._measure_notes(measure))
+        of_topics = (Note("experiment", shared),) * (n_shared < n_topics)
+        return (*of_topics, *super()._measure_notes(measure))
 
     def _scope(self) -> str:
         s = self.settings
@@ -219,7 +221,7 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
         truth = "the run back in the pool alone" if s.truth == "repooled" else "all judgments"
         estimated = s.unseen == "estimated"
         unseen = "there, and estimated, as the papers do" if estimated else "in the estimates, too"
-        in_doubt = any(note.startswith("the pool is in doubt") for note in self.pool_notes)
+        in_doubt = any(note.kind == "pool-in-doubt" for note in self.pool_notes)
         parts = {
             f"Each {who} left out in turn, mean over {over}": True,
             f"re-pooled to depth {s.repool_to}": s.repool_to is not None,
@@ -506,7 +508,7 @@ class LeaveOutSeveralResult(Result):
             Table("runs", "Run by run", self._stacked("runs"), columns["runs"]),
         )
 
-    def notes(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[Note, ...]:
         """Return notes on collections left out of geometric means, and the notes on each collection."""
         sizes = self._overall.groupby("measure", sort=False)[["n_averaged", "n_collections"]].max()
         notes = [
@@ -515,8 +517,12 @@ class LeaveOutSeveralResult(Result):
             for measure, n, of in sizes.itertuples()
             if n < of
         ]
-        each_notes = (f"{name}, {note}" for name, result in self.results.items() for note in result.notes())
-        return (*notes, *each_notes)
+        each_notes = (
+            Note(note.kind, f"{name}, {note}")
+            for name, result in self.results.items()
+            for note in result.notes()
+        )
+        return (*noted(notes, "experiment"), *each_notes)
 
     def sentences(self) -> tuple[str, ...]:
         """Return sentences on the estimator that is best in most collections, for each measure."""

@@ -36,6 +36,7 @@ from bayespool.experiments.running import unlike_ours
 from bayespool.experiments.settings import LeaveOutSettings
 from bayespool.measures import Measure, Normalized, Values
 from bayespool.names import PairTest, Runs, Unseen
+from bayespool.notes import Note
 from bayespool.pooling.loading import check_collection_names
 from bayespool.tables.formatting import counted, some_of
 
@@ -332,7 +333,7 @@ def leave_out_resolved(
     fields = result_fields(collection, pooled, settings, results)
     if others := pooled.unpooled_run_ids:
         text = f"{counted(len(others), 'run')} not in the pool, and not left out: {some_of(others, 20)}"
-        fields["pool_notes"] += (text,)
+        fields["pool_notes"] += (Note("experiment", text),)
     return LeaveOutResult(
         **fields,
         n_pooled_runs={str(m): len(runs) for m in settings.measures},

@@ -20,6 +20,7 @@ from bayespool.experiments.graded_runs import (
     truth_notes,
 )
 from bayespool.experiments.settings import RandomPoolSettings
+from bayespool.notes import Note
 from bayespool.report.result import Figure
 from bayespool.tables.formatting import counted, level
 from bayespool.tables.table import Column, Pivot, Table, View
@@ -108,10 +109,10 @@ class RandomPoolsResult(ExperimentResult):
             Table("pool_runs", "Runs of each pool", self._pool_runs(), columns),
         )
 
-    def notes(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[Note, ...]:
         """Return notes on documents that are unjudged even in the truth."""
         measures = self.settings.measures
-        return tuple(f"{m}: {note}" for m in measures for note in truth_notes(self._rows, m))
+        return tuple(note.of(str(m)) for m in measures for note in truth_notes(self._rows, m))
 
     def sentences(self) -> tuple[str, ...]:
         """Return a sentence on the sampled pools, the scored runs and the common topics."""

@@ -25,15 +25,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-NOTE_BREAK = "\n"
-"""Separator between the notes about one run."""
-
-
-def note_line(notes: str) -> str:
-    """Return the notes about a run on one line, separated by semicolons."""
-    return notes.replace(NOTE_BREAK, "; ")
-
-
 @dataclass(frozen=True, slots=True)
 class Diagnostics:
     """Sampler diagnostics, with model checks against the pooled organizations.
@@ -98,10 +89,10 @@ class Estimates(ReprHTMLMixin):
     draws : Values, shape (draw, run, topic), or None
         Posterior draws of the measure. None for point corrections.
     std : ndarray of float, shape (run,), or None
-        Standard error of ``value`` where the estimator has a sampling variance of its own (topics
-        adjustment), or the posterior standard deviation.
-    notes : tuple of str
-        One per run, possibly empty; several notes of a run have `NOTE_BREAK` between them.
+        Standard error of ``value`` where the estimator has a sampling variance of its own (topics adjustment),
+        or the posterior standard deviation.
+    notes : tuple of tuple of str
+        Notes of each run, or empty: `bayespool.notes.Note`, or text.
     diagnostics : Diagnostics or None
     fits : mapping of str to Fit
         Draws of the parameters of each model (`bayespool.inference.Fit`); empty where nothing was sampled.
@@ -133,7 +124,7 @@ class Estimates(ReprHTMLMixin):
     fingerprint: str
     draws: Values | None = None
     std: FloatArray | None = None
-    notes: tuple[str, ...] = ()
+    notes: tuple[tuple[str, ...], ...] = ()
     diagnostics: Diagnostics | None = None
     fits: Mapping[str, Any] = field(default_factory=dict, repr=False)
     weights: Mapping[str, float] = field(default_factory=dict)
@@ -155,8 +146,10 @@ class Estimates(ReprHTMLMixin):
                 raise InputError(f"{self.estimator}: {name} has the shape {array.shape}, not {shape}")
         if self.notes and len(self.notes) != len(self.run_ids):
             raise InputError(
-                f"{self.estimator}: {counted(len(self.notes), 'note')} on {counted(len(self.run_ids), 'run')}"
+                f"{self.estimator}: notes on {len(self.notes)} of {counted(len(self.run_ids), 'run')}"
             )
+        if any(isinstance(of_run, str) for of_run in self.notes):
+            raise InputError(f"{self.estimator}: notes are text", hint="each run has a tuple of notes")
         if self.draws is None:
             return
         if not isinstance(self.draws, Values):
@@ -283,7 +276,7 @@ class Estimates(ReprHTMLMixin):
         """
         import pandas as pd
 
-        notes = [note_line(note) for note in self.notes] or [""] * len(self.run_ids)
+        notes = ["; ".join(of_run) for of_run in self.notes] or [""] * len(self.run_ids)
         values = self.per_topic if per_topic else self.value
         lower = upper = np.full_like(values, np.nan)
         ci_prob = fill_ci_prob(ci_prob)

@@ -23,6 +23,7 @@ from bayespool.errors import (
     StatedPoolWarning,
     warn_caller,
 )
+from bayespool.notes import Kind, Note, noted
 from bayespool.pooling.candidates import (
     SHARES,
     CandidatePool,
@@ -139,11 +140,19 @@ class PoolReport:
         return self.alternative and f"another pool explains the judgments nearly as well: {self.alternative}"
 
     @property
-    def notes(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[Note, ...]:
         """Notes to read before quoting a result, such as doubts about the pool."""
-        sparse = SPARSE_NOTE if self.is_sparse else ""
-        of_pool = self.warning_text, self._alternative_text, *self.copies, *self.scope, sparse
-        return tuple(note for note in (*of_pool, *self.own_judgments, self.ranks, self.topics) if note)
+        texts: dict[Kind, tuple[str, ...]] = {
+            "pool-in-doubt": (self.warning_text,),
+            "another-pool": (self._alternative_text,),
+            "copies": self.copies,
+            "scope": self.scope,
+            "sparse": (SPARSE_NOTE,) * self.is_sparse,
+            "own-judgments": self.own_judgments,
+            "ranks": (self.ranks,),
+            "topics": (self.topics,),
+        }
+        return tuple(note for kind, of_kind in texts.items() for note in noted(filter(None, of_kind), kind))
 
     def text(self) -> str:
         """Return the report with notes on scope and any alternative pool."""

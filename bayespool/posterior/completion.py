@@ -17,6 +17,7 @@ from bayespool.collection.records import relevance_codes
 from bayespool.errors import DiagnosticsWarning, InputError, warn_caller
 from bayespool.evidence.ideals import ideal_reach, judged_tally, ranked_levels
 from bayespool.measures import Diagnostics, Measure, Normalized, Tally, Values, parse_measure, parse_measures
+from bayespool.notes import Note
 from bayespool.posterior.distance import PoolDistance
 from bayespool.posterior.drawing import (
     CELLS,
@@ -69,7 +70,7 @@ class Completion(ReprHTMLMixin):
     random_seed : int
     diagnostics : Diagnostics or None
         Of the fits; None where nothing is unknown.
-    notes : tuple of str
+    notes : tuple of Note
         Problems of the draws.
     distance : PoolDistance or None
         Distances of the runs from the pool; None where no model uses them.
@@ -85,7 +86,7 @@ class Completion(ReprHTMLMixin):
     weights: Mapping[str, float]
     random_seed: int
     diagnostics: Diagnostics | None = None
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     distance: PoolDistance | None = None
     lots: Lots | None = None
 
@@ -439,7 +440,8 @@ class Completion(ReprHTMLMixin):
         taken = np.searchsorted(np.cumsum(weight), position).clip(max=self.n_draws - 1)
         notes = self.notes
         if n_effective < _MIN_EFFECTIVE_DRAWS:
-            notes += (f"the judgments observed leave {n_effective:.0f} effective draws",)
+            left = Note("effective-draws", "the judgments observed leave {:.0f} effective draws", n_effective)
+            notes += (left,)
             warn_caller(f"{notes[-1]}: fit again with them (Collection.add_judgments)", DiagnosticsWarning)
         posteriors = tuple(posterior.select_draws(taken) for posterior in self.posteriors)
         weights: dict[str, float] = {}

@@ -18,6 +18,7 @@ from bayespool.corrections.base import to_integer_amounts
 from bayespool.evidence import Bounds, Estimand, score_bounds
 from bayespool.evidence.held_out import sole_beside
 from bayespool.measures import Estimates, Measure, Values, parse_measures
+from bayespool.notes import Note
 from bayespool.randomness import key_of
 from bayespool.validation import check_count
 
@@ -169,7 +170,7 @@ class PosteriorDifference:
             value=per_topic.mean(axis=1) if drawn is None else drawn.expected(),
             std=None if drawn is None else drawn.std(),
             draws=drawn,
-            notes=tuple(np.where(lacking, "needs a pooled run", "").tolist()),
+            notes=tuple((Note("estimator", "needs a pooled run"),) * lacks for lacks in lacking.tolist()),
             fingerprint=collection.fingerprint,
             random_seed=self.random_seed,
         )

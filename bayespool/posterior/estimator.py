@@ -30,6 +30,7 @@ from bayespool.measures.estimates import worst_diagnostics
 from bayespool.models import MODEL_NAMES as MODEL_NAMES, MODELS
 from bayespool.models.registry import check_priors
 from bayespool.names import COMBINED_MODELS, leading_name, settings_in
+from bayespool.notes import Note
 from bayespool.posterior.completion import Completion
 from bayespool.posterior.distance import distance_from_pool, with_kinds
 from bayespool.posterior.fitting import fit_threshold, learn_threshold
@@ -186,7 +187,8 @@ class PosteriorEstimator:
         for group in self._groups(collection, parsed, shared) if parsed else ():
             completion = self._complete(collection, targets, group, engine, shared)
             for measure, values in zip(group, completion.evaluate(*group), strict=True):
-                more = f"with the evidence of {group[0]}, unlike alone" if measure in alone else ""
+                joint = Note("estimator", f"with the evidence of {group[0]}, unlike alone")
+                more = [joint] * (measure in alone)
                 of_joined = self._estimates(completion, measure, values, more)
                 estimates[measure] = dataclasses.replace(of_joined, fingerprint=given.fingerprint)
         return tuple(
@@ -390,7 +392,7 @@ class PosteriorEstimator:
         return tuple(measure for group in groups if deepest not in group for measure in group)
 
     def _estimates(
-        self, completion: Completion, measure: Measure, values: Values, more: str = ""
+        self, completion: Completion, measure: Measure, values: Values, more: Sequence[Note] = ()
     ) -> Estimates:
         """Return estimates under a measure, given scores drawn from a completion."""
         unknowns = completion.unknowns
@@ -412,7 +414,7 @@ class PosteriorEstimator:
             value=values.expected(),
             std=values.std(),
             draws=values,
-            notes=run_notes(completion, measure, is_open, (*completion.notes, *[more] * bool(more))),
+            notes=run_notes(completion, measure, is_open, (*completion.notes, *more)),
             distance=None if distance is None else distance.distance,
             new_kind=None if distance is None else distance.new_kind,
             diagnostics=completion.diagnostics if drawn else None,
@@ -435,7 +437,7 @@ class PosteriorEstimator:
             query_ids=collection.query_ids,
             per_topic=np.where(is_open[:, None], np.nan, bounds.lower),
             value=np.where(is_open, np.nan, bounds.low.means()),
-            notes=tuple(reason if unknown else "" for unknown in is_open),
+            notes=tuple((Note("estimator", reason),) * unknown for unknown in is_open.tolist()),
             fingerprint=collection.fingerprint,
             random_seed=self.random_seed,
         )

@@ -15,15 +15,14 @@ from bayespool.evidence.predictors_of_labels import usable_judges
 from bayespool.inference.engines import is_independent
 from bayespool.inference.fit import MIN_ESS
 from bayespool.measures import Diagnostics, Measure
-from bayespool.measures.estimates import NOTE_BREAK
 from bayespool.models import model_named
+from bayespool.notes import Note, noted
 from bayespool.posterior.completion import Completion
 from bayespool.posterior.distance import sensitivity
 from bayespool.posterior.lots import Lots
 from bayespool.posterior.mixtures import ThresholdPosterior
 from bayespool.posterior.preparation import FALLBACK_MODEL, estimator_prior_names
 from bayespool.posterior.thresholds import Threshold, describe_excess_levels, find_thresholds
-from bayespool.tables.formatting import counted
 
 _MIN_LABELED_SHARE = 0.1  # of the unjudged documents in reach
 _REPEATED_SHARE = 0.98  # labels that are the relevance itself, which no other judge reaches
@@ -37,23 +36,24 @@ def judge_problems(
     measures: Sequence[Measure],
     *,
     estimand: Estimand = "complete",
-) -> tuple[str, ...]:
+) -> tuple[Note, ...]:
     """Return a sentence for each problem with a collection's second judges."""
     thresholds = list(
         dict.fromkeys(threshold for measure in measures for threshold in find_thresholds(collection, measure))
     )
     cutoffs = sorted({measure.cutoff for measure in measures}, reverse=True) if run_ids else []
-    problems = []
+    problems = list[str]()
     for judge in collection.judges:
         used = _used_thresholds(collection, judge, thresholds)
         if judge.thresholds and len(used) < len(thresholds):
             idle = [threshold for threshold in thresholds if threshold not in used]
             tally = grade_counts(collection, judge, **idle[0].levels)
-            problems.append(
-                f"judge {judge.name} is not used{_threshold_suffix(idle, thresholds)}: too few judged "
-                f"documents have its labels to know it by ({tally.n_relevant.sum()} relevant, "
-                f"{tally.n_nonrelevant.sum()} not)"
+            text = (
+                f"judge {{}} is not used{_threshold_suffix(idle, thresholds)}: too few judged documents have "
+                "its labels to know it by ({} relevant, {} not)"
             )
+            n = int(tally.n_relevant.sum()), int(tally.n_nonrelevant.sum())
+            problems.append(Note("judge-unused", text, judge.name, *n))
         for name, lift in _favored_lifts(collection, judge, used).items():
             in_100 = 50 + 100 * max(lift.values())
             problems.append(
@@ -67,7 +67,7 @@ def judge_problems(
             if problem:
                 problems.append(f"judge {judge.name} {problem}")
                 break
-    return tuple(problems)
+    return noted(problems, "judge")
 
 
 def warn_of_judges(
@@ -92,108 +92,111 @@ def draw_notes(
     priors: Mapping[str, str],
     shift_prior: str | None,
     is_combined: bool,
-) -> tuple[str, ...]:
+) -> tuple[Note, ...]:
     """Return notes on problems with a completion's draws, such as failed diagnostics."""
     components = [component for posterior in posteriors for component in posterior.components]
     models = list(dict.fromkeys(component.model for component in components))
     problems = "; ".join(diagnostics.problems) if diagnostics is not None else ""
-    notes = [f"diagnostics failed: {problems}"] if problems else []
+    notes = [Note("diagnostics", f"diagnostics failed: {problems}")] if problems else []
     if lots is not None and lots.by_lot.any():
-        notes.append(lots.note)
+        notes.append(Note("lots", lots.note))
     all_by_lot = lots is not None and bool(lots.by_lot.all())
     if is_combined and models == [FALLBACK_MODEL] and not all_by_lot:
-        notes.append("no hidden documents to learn from, the odds-ratio model on its priors")
-    if shift_prior is not None:  # judgments decided what was judged
-        notes.append(
+        text = "no hidden documents to learn from, the odds-ratio model on its priors"
+        notes.append(Note("estimator", text))
+    if shift_prior is not None:
+        text = (
             "judgments decided what was judged, so that unjudged documents may be less relevant "
             f"than hidden ones (prior of shift: {shift_prior}), which only "
             "judgments of a random sample of them would tell"
         )
+        notes.append(Note("judgments-decided", text))
     idle = [name for name in priors if all(name not in estimator_prior_names(m) for m in models)]
     if idle and models:
-        notes.append(f"{' and '.join(models)} took no prior of {', '.join(idle)}")
+        notes.append(Note("priors-unused", f"{' and '.join(models)} took no prior of {', '.join(idle)}"))
     held_out = min((p.held_out for p in posteriors if p.held_out.is_bad), default=None)
     if held_out is not None:
-        notes.append(
+        text = (
             f"95 % intervals contain only {held_out.n_held} of the pool's {held_out.n_organizations} "
             "organizations when each is predicted by others"
         )
+        notes.append(Note("held-out", text))
     if any(is_independent(c.fit.diagnostics.engine) for c in components) and n_draws < MIN_ESS:
         # a sampler's effective sample size is checked by its diagnostics
-        notes.append(f"interval from only {n_draws} draws; use {MIN_ESS:.0f} or more")
+        notes.append(Note("few-draws", f"interval from only {n_draws} draws; use {MIN_ESS:.0f} or more"))
     return tuple(notes)
 
 
 def run_notes(
-    completion: Completion, measure: Measure, is_open: BoolArray, draws: Sequence[str]
-) -> tuple[str, ...]:
+    completion: Completion, measure: Measure, is_open: BoolArray, draws: Sequence[Note]
+) -> tuple[tuple[Note, ...], ...]:
     """Return notes for each run with unjudged documents, on its draws, distance and judges."""
-    of_runs = zip(
-        is_open,
-        _distance_notes(completion, measure),
-        _split_notes(completion, measure),
-        judge_notes(completion, measure),
-        strict=True,
-    )
+    far, split = _distance_notes(completion, measure), _split_notes(completion, measure)
+    of_judges = judge_notes(completion, measure)
     return tuple(
-        NOTE_BREAK.join(text for text in (*draws, *others) if text) if open_ else ""
-        for open_, *others in of_runs
+        (*draws, *(each[r] for each in (far, split) if r in each), *of_judges[r]) if open_ else ()
+        for r, open_ in enumerate(is_open.tolist())
     )
 
 
-def _distance_notes(completion: Completion, measure: Measure) -> list[str]:
-    """Return a note for each run that is unlike the pool, else an empty string."""
+def _distance_notes(completion: Completion, measure: Measure) -> dict[int, Note]:
+    """Return notes on runs that are unlike the pool, by the index of the run."""
     unknowns, distance = completion.unknowns, completion.distance
-    notes = [""] * len(unknowns.run_ids)
     places = unknowns.place_run[unknowns.place_rank < measure.cutoff]
     n_ranks = measure.cutoff * len(unknowns.collection.query_ids)
-    unjudged = np.bincount(places, minlength=len(notes)) / n_ranks
+    unjudged = np.bincount(places, minlength=len(unknowns.run_ids)) / n_ranks
     far = [] if distance is None else np.flatnonzero(distance.is_far(unjudged)).tolist()
     if distance is None or not far:
-        return notes
-    names = [unknowns.run_ids[r] for r in far]
+        return {}
+    names, notes = [unknowns.run_ids[r] for r in far], {}
     as_pool, as_run = sensitivity(unknowns.collection, names, measure, unknowns.estimand)
     for r, pool, run in zip(far, as_pool, as_run, strict=True):
-        of_run = "" if np.isnan(run) else f", {run:.3f} if as often as its judged documents"
-        notes[r] = (
-            f"unlike the pool (distance {distance.distance[r]:.1f}; {pool:.3f} if what is unjudged is "
-            f"relevant as often as what single organizations add to the pool{of_run})"
+        known = [] if np.isnan(run) else [run]
+        notes[r] = Note(
+            "unlike-pool",
+            "unlike the pool (distance {:.1f}; {:.3f} if what is unjudged is relevant as often as what "
+            "single organizations add to the pool"
+            f"{', {:.3f} if as often as its judged documents' * len(known)})",
+            *(distance.distance[r], pool, *known),
         )
     return notes
 
 
-def _split_notes(completion: Completion, measure: Measure) -> list[str]:
-    """Return a note for each run of whose topics some are hardly judged and most others well, else ''."""
-    unknowns = completion.unknowns
-    n_topics, notes = len(unknowns.collection.query_ids), [""] * len(unknowns.run_ids)
+def _split_notes(completion: Completion, measure: Measure) -> dict[int, Note]:
+    """Return notes on runs of whose topics some are hardly judged and most others well, by index."""
+    unknowns, notes = completion.unknowns, dict[int, Note]()
+    n_topics, n_runs = len(unknowns.collection.query_ids), len(unknowns.run_ids)
     if completion.distance is None or measure.cutoff < _TOP_OF_SPLIT:
         return notes
     topic = np.repeat(np.arange(n_topics), np.diff(unknowns.place_start))
     shallow = unknowns.place_rank < _TOP_OF_SPLIT
-    share = np.zeros((len(notes), n_topics))
+    share = np.zeros((n_runs, n_topics))
     np.add.at(share, (unknowns.place_run[shallow], topic[shallow]), 1 / _TOP_OF_SPLIT)
     bare, known = share > 0.85, share < 0.5
     between = n_topics - bare.sum(axis=1) - known.sum(axis=1)
     is_split = (bare.sum(axis=1) >= np.maximum(3, 2 * between)) & (known.mean(axis=1) >= 0.25)
-    for r in np.flatnonzero(is_split & (bare.mean(axis=1) >= 0.1)):
-        notes[r] = (
-            f"hardly anything of its top {_TOP_OF_SPLIT} is judged on {bare[r].sum()} of {n_topics} topics, "
-            f"and most on {known[r].sum()}: if it failed on the former, its score is lower than the posterior"
+    for r in np.flatnonzero(is_split & (bare.mean(axis=1) >= 0.1)).tolist():
+        notes[r] = Note(
+            "split-topics",
+            f"hardly anything of its top {_TOP_OF_SPLIT} is judged on {{}} of {n_topics} topics, and most on "
+            "{}: if it failed on the former, its score is lower than the posterior",
+            *(int(bare[r].sum()), int(known[r].sum())),
         )
     return notes
 
 
-def judge_notes(completion: Completion, measure: Measure) -> list[str]:
-    """Return notes on second judges for each run under a measure, empty if there are none."""
+def judge_notes(completion: Completion, measure: Measure) -> list[list[Note]]:
+    """Return the notes of each run on second judges under a measure."""
     unknowns = completion.unknowns
     collection, n_runs = unknowns.collection, len(unknowns.run_ids)
     models = {component.model for posterior in completion.posteriors for component in posterior.components}
+    notes = list[list[Note]]([] for _ in range(n_runs))
     if not collection.judges or not models:
-        return [""] * n_runs
+        return notes
     specs = [model_named(model) for model in models]
     if not any(spec.predictors or spec.evidence == "counts" for spec in specs):
-        return ["labels of judges are not used by this model"] * n_runs
-    thresholds, notes = find_thresholds(collection, measure), list[list[str]]([] for _ in range(n_runs))
+        return [[Note("judge", "labels of judges are not used by this model")]] * n_runs
+    thresholds = find_thresholds(collection, measure)
     shallow = unknowns.place_rank < measure.cutoff
     first = np.repeat(unknowns.start[:-1], np.diff(unknowns.place_start))
     pair, run = unknowns.pair[first + unknowns.place_unknown][shallow], unknowns.place_run[shallow]
@@ -206,18 +209,20 @@ def judge_notes(completion: Completion, measure: Measure) -> list[str]:
             name = collection.organizations[o]
             if len(used) < len(thresholds):
                 why = "too few judged documents have its labels" if judge.thresholds else "all are the same"
-                notes[r].append(f"labels of judge {judge.name} not used{idle}: {why}")
+                notes[r].append(Note("judge", f"labels of judge {judge.name} not used{idle}: {why}"))
             if name in favored:
                 where = _threshold_suffix(list(favored[name]), thresholds)
-                notes[r].append(f"labels of judge {judge.name} not used{where}: it favors {name}")
+                favors = f"labels of judge {judge.name} not used{where}: it favors {name}"
+                notes[r].append(Note("judge", favors))
             of_run = pair[run == r]
             labeled = int(judge.is_labeled[of_run].sum())
             if alone and labeled:
-                notes[r].append(alone)
+                notes[r].append(Note("judge", alone))
             if set(used) - set(favored.get(name, {})) and labeled < len(of_run):
-                unjudged = counted(len(of_run), "unjudged document")
-                notes[r].append(f"judge {judge.name} labels {labeled} of {unjudged}")
-    return [NOTE_BREAK.join(of_run) for of_run in notes]
+                what = "unjudged document" if len(of_run) == 1 else "unjudged documents"
+                text, values = f"judge {{}} labels {{}} of {{:,}} {what}", (judge.name, labeled, len(of_run))
+                notes[r].append(Note("judge", text, *values))
+    return notes
 
 
 def _basis_note(collection: Collection, judge: Judge, threshold: Threshold) -> str:

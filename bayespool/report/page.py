@@ -15,7 +15,7 @@ from bayespool.corrections import ESTIMATORS
 from bayespool.errors import InputError, OutputError
 from bayespool.models import MODELS
 from bayespool.names import COMBINED_MODELS
-from bayespool.report.notes import brief_notes, severity
+from bayespool.report.notes import brief_notes
 from bayespool.report.provenance import MADE_BY, made_by
 from bayespool.report.result import Figure, Result, estimator_entries, estimator_names
 from bayespool.report.saving import StoredResult, check_output
@@ -25,7 +25,7 @@ from bayespool.tables.markup import TextTable, templates, text_table
 _MAX_NAMES = 12  # of a list in the settings
 _ENDS_EARLY = re.compile(r"</(script|style)[\s/>]|<!--.*<script[\s/>]", flags=re.IGNORECASE | re.DOTALL)
 _LAST_EXPORT = re.compile(r"export\s*\{([^{}]*)\}\s*;?")
-_NO_SETTINGS = {MADE_BY, "bayespool", "experiment", "diagnostics", "query_ids", "unjudged", "statements"}
+_NO_SETTINGS = {MADE_BY, "bayespool", "experiment", "diagnostics", "query_ids", "unjudged"}
 _NO_SETTINGS |= {"warnings", "problems"}
 
 
@@ -99,7 +99,7 @@ def page_html(result: Result) -> str:
         environment.get_template("page.html").render(
             result=result,
             notes=brief_notes(notes := result.notes()),
-            bookkeeping=[note for note in dict.fromkeys(notes) if severity(note) > 1],
+            bookkeeping=[note for note in dict.fromkeys(notes) if note.severity > 1],
             tables=_tables(result),
             pool=_pool(result.metadata),
             methods=_methods(result),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from bayespool import plots
 from bayespool.errors import InputError, known_names
-from bayespool.report.notes import severity
+from bayespool.notes import Note
 from bayespool.tables.citations import Citation, cite
 from bayespool.tables.files import PathLike
 from bayespool.tables.markup import (
@@ -65,11 +65,12 @@ class Summary:
     ----------
     tables : tuple of TextTable
         The first as people read it, or none.
-    notes, sentences : tuple of str
+    notes : tuple of Note
+    sentences : tuple of str
     """
 
     tables: tuple[TextTable, ...]
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
     sentences: tuple[str, ...]
 
     @property
@@ -116,8 +117,8 @@ class Result(ABC):
     def tables(self) -> tuple[Table, ...]:
         """Return tables in long form, main table first."""
 
-    def notes(self) -> tuple[str, ...]:
-        """Return caveats to read before quoting the result, one sentence each."""
+    def notes(self) -> tuple[Note, ...]:
+        """Return caveats to read before quoting the result: text, with ``kind`` and ``severity``."""
         return ()
 
     def sentences(self) -> tuple[str, ...]:
@@ -242,7 +243,7 @@ class Result(ABC):
 
         if suffix not in PAPER_FORMATS:
             raise InputError(f"no text of tables for {suffix!r}", hint=f"use {', '.join(PAPER_FORMATS)}")
-        tables, notes = self._shown("paper", arrangement), sorted(self.notes(), key=severity)
+        tables, notes = self._shown("paper", arrangement), sorted(self.notes(), key=lambda n: n.severity)
         quoted = [f"{name} {self.metadata[key]}" for name, key in _QUOTED.items() if self.metadata.get(key)]
         comments = [", ".join(quoted)] if quoted else []
         if suffix == ".tex":

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast, get_args
 
 from bayespool import __version__, plots
 from bayespool.errors import InputError, OutputError
+from bayespool.notes import Note
 from bayespool.report.provenance import with_provenance
 from bayespool.report.result import Figure, FigureFormat, Result
 from bayespool.tables import csv_text, json_text, read_frame
@@ -83,7 +84,9 @@ def check_folder(folder: Path, command: str) -> None:
 def file_metadata(result: Result) -> dict[str, Any]:
     """Return a result's metadata for files, with command, notes, summary, citations and columns."""
     made = with_provenance({"bayespool": __version__, "experiment": result.command, **result.metadata})
-    made |= {"title": result.title, "notes": list(result.notes()), "summary": list(result.sentences())}
+    notes = result.notes()
+    made |= {"title": result.title, "notes": list(notes), "note_kinds": [note.kind for note in notes]}
+    made["summary"] = list(result.sentences())
     made["citations"] = [citation.key for citation in result.citations()]
     made["tables"] = {table.name: table.description() for table in result.tables()}
     return json_value(made)  # type: ignore[no-any-return]
@@ -220,7 +223,10 @@ def write_figures(paths: Sequence[Path], draw: Callable[[], Any]) -> None:
 
 
 _FOLDS = "folds"  # folder of the finished parts of an experiment
-_FILE_KEYS = ("notes", "summary", "citations", "tables", "title", "experiment", "files", "digests", "figures")
+_FILE_KEYS = (
+    *("notes", "note_kinds", "summary", "citations", "tables", "title", "experiment", "files", "digests"),
+    "figures",
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -244,7 +250,7 @@ class StoredResult(Result):
     title: str = ""
     metadata: Mapping[str, Any] = field(default_factory=dict)
     _tables: tuple[Table, ...] = ()
-    _notes: tuple[str, ...] = ()
+    _notes: tuple[Note, ...] = ()
     _sentences: tuple[str, ...] = ()
     _citations: tuple[str, ...] = ()
     _figures: tuple[Figure, ...] = ()
@@ -265,7 +271,7 @@ class StoredResult(Result):
         """Return the stored tables."""
         return self._tables
 
-    def notes(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[Note, ...]:
         """Return the stored notes."""
         return self._notes
 
@@ -335,13 +341,13 @@ def stored_result(
     """
     described = settings["tables"]
     tables = tuple(table_from_json(name, frame, described[name]) for name, frame in frames.items())
-    command = str(settings["experiment"])
+    command, texts = str(settings["experiment"]), map(str, settings["notes"])
     return StoredResult.classes.get(command, StoredResult)(
         command,
         str(settings["title"]),
         {name: value for name, value in settings.items() if name not in _FILE_KEYS},
         tables,
-        tuple(map(str, settings["notes"])),
+        tuple(Note(kind, text) for kind, text in zip(settings["note_kinds"], texts, strict=True)),
         tuple(map(str, settings["summary"])),
         tuple(map(str, settings["citations"])),
         figures,
@@ -379,7 +385,7 @@ def _as_in_a_file(printed: Mapping[str, Any]) -> dict[str, Any]:
         name: {"caption": name, "columns": columns, "views": []}
         for name, columns in printed["columns"].items()
     }
-    sentences = {name: printed[name] for name in ("notes", "summary")}
+    sentences = {name: printed[name] for name in ("notes", "note_kinds", "summary")}
     experiment = {"experiment": printed["command"], "title": printed["command"], "citations": []}
     return {
         "metadata": {**printed["metadata"], **sentences, **experiment, "tables": described},

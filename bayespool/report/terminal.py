@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
+from bayespool.notes import Note
 from bayespool.report.notes import brief_notes
 from bayespool.tables.formatting import printable
 from bayespool.tables.markup import Arrangement, TextColumn, TextTable, broken_heading
@@ -31,7 +32,7 @@ def print_result(result: Result, console: Console, *, arrangement: Arrangement |
     _print_parts(console, tables, result.notes(), result.sentences())
 
 
-def terminal_text(tables: Sequence[TextTable], notes: Sequence[str], sentences: Sequence[str]) -> str:
+def terminal_text(tables: Sequence[TextTable], notes: Sequence[Note], sentences: Sequence[str]) -> str:
     """Return what the standard output would show of parts of a result, without styles."""
     from rich.console import Console
 
@@ -42,7 +43,7 @@ def terminal_text(tables: Sequence[TextTable], notes: Sequence[str], sentences: 
 
 
 def _print_parts(
-    console: Console, tables: Sequence[TextTable], notes: Sequence[str], sentences: Sequence[str]
+    console: Console, tables: Sequence[TextTable], notes: Sequence[Note], sentences: Sequence[str]
 ) -> None:
     heading = ""
     for text in tables:

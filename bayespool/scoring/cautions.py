@@ -11,6 +11,7 @@ from bayespool.collection import Collection
 from bayespool.errors import InputWarning, PooledRunWarning, warn_caller
 from bayespool.evidence import Bounds
 from bayespool.measures import Measure
+from bayespool.notes import Note
 from bayespool.tables.formatting import counted, some_of
 
 
@@ -24,23 +25,21 @@ def warn_of_unused_relevance(collection: Collection, measures: Iterable[Measure]
             )
 
 
-def clipping_notes(collection: Collection, measures: Iterable[Measure]) -> list[str]:
+def clipping_notes(collection: Collection, measures: Iterable[Measure]) -> list[Note]:
     """Return notes on measures that clip judgments above their highest relevance level."""
     notes, top = [], max(collection.levels, default=0)
     for measure in measures:
         highest = getattr(measure, "max_rel", top)
         if n := int((collection.relevance > highest).sum()):
-            notes.append(
-                f"{measure}: relevance above {highest} (max_rel) counts as {highest}, in "
-                f"{counted(n, 'judgment')}"
-            )
+            above = f"relevance above {highest} (max_rel) counts as {highest}, in {counted(n, 'judgment')}"
+            notes.append(Note("clipped-levels", f"{measure}: {above}"))
     return notes
 
 
 _MANY_LEVELS = 3  # of which what a binary measure counts is a choice
 
 
-def binary_notes(collection: Collection, measures: Iterable[Measure]) -> list[str]:
+def binary_notes(collection: Collection, measures: Iterable[Measure]) -> list[Note]:
     """Return a note on the least level that binary measures count, where there are many levels."""
     top = max(collection.levels, default=0)
     binary = [m for m in measures if m.rel == 1 and not m.is_graded and not m.describes_judgments]
@@ -51,10 +50,8 @@ def binary_notes(collection: Collection, measures: Iterable[Measure]) -> list[st
         for each in (binary, [dataclasses.replace(m, rel=2) for m in binary])
     )
     counts = "counts" if len(names) == 1 else "count"
-    return [
-        f"relevance goes to {top}: {', '.join(names)} {counts} 1 and more; {', '.join(stricter)} {counts} 2 "
-        "and more"
-    ]
+    more = f"{', '.join(names)} {counts} 1 and more; {', '.join(stricter)} {counts} 2 and more"
+    return [Note("levels", f"relevance goes to {top}: {more}")]
 
 
 def warn_of_judged_runs(collection: Collection, bounds: Sequence[Bounds]) -> None:
@@ -72,7 +69,7 @@ def warn_of_judged_runs(collection: Collection, bounds: Sequence[Bounds]) -> Non
         )
 
 
-def judged_run_notes(collection: Collection, bounds: Sequence[Bounds]) -> list[str]:
+def judged_run_notes(collection: Collection, bounds: Sequence[Bounds]) -> list[Note]:
     """Return a note on runs outside of the pool whose ranks that count are all judged."""
     if not collection.pooled.any() or collection.is_own.any():
         return []
@@ -84,7 +81,8 @@ def judged_run_notes(collection: Collection, bounds: Sequence[Bounds]) -> list[s
     if not runs:
         return []
     depth = max(one.measure.cutoff for one in bounds)
-    return [
+    text = (
         f"{some_of(runs)}: all of the top {depth} is judged: if of the campaign, give it with the pool and "
         "its organization, and --unpool (unpool=) scores it as new"
-    ]
+    )
+    return [Note("campaign-run", text)]

@@ -21,6 +21,7 @@ from bayespool.evidence.ideals import ideal_reach
 from bayespool.measures import Measure, Normalized
 from bayespool.measures.parsing import parse_ranking_measures
 from bayespool.names import By, Estimand, describe_estimator
+from bayespool.notes import Note, noted
 from bayespool.posterior import Completion, PosteriorEstimator
 from bayespool.posterior.completion import judged_by_topic
 from bayespool.posterior.estimator import parse_posterior
@@ -136,10 +137,10 @@ class Imputations(Result):
         measures = " ".join(shlex.quote(str(measure)) for measure in self.measures)
         return f'for qrels in {place}qrels-*.txt; do ir_measures "$qrels" {shlex.quote(run)} {measures}; done'
 
-    def notes(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[Note, ...]:
         """Return notes on the pool, the posterior draws and the files."""
         unknowns, levels = self.completion.unknowns, self.completion.levels
-        notes = [*self.metadata["pool_notes"], *self.completion.notes]
+        notes: list[str] = [*self.metadata["pool_notes"], *self.completion.notes]
         notes += [f"judgments of your own passed over: {p}" for p in self.metadata["passed_over"]]
         if not len(unknowns):
             notes.append("nothing is unjudged: each file has the judgments of the qrels and nothing else")
@@ -168,7 +169,7 @@ class Imputations(Result):
                 f"no judgment is left and nothing completed on {len(bare)} of "
                 f"{counted(len(self.query_ids), 'topic')} ({bare[0]!r} for one), which tools leave out"
             )
-        return tuple(notes)
+        return noted(notes, "files")
 
     def qrels(self, i: int) -> Qrels:
         """Return one set of completed qrels by its index.

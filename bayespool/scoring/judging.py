@@ -21,6 +21,7 @@ from bayespool.measures.base import with_ideal
 from bayespool.measures.parsing import parse_sole_measure
 from bayespool.measures.populations import topic_width
 from bayespool.names import By, Estimand, Goal, Ideal, describe_estimator
+from bayespool.notes import Note
 from bayespool.posterior import Completion, PosteriorEstimator
 from bayespool.posterior.estimator import parse_posterior
 from bayespool.scoring.judging_influence import (
@@ -204,7 +205,7 @@ class NextJudgments(ListForAssessors):
         doc_ids = pa.array(frame["doc_id"].tolist(), pa.string())
         return Qrels(topics, doc_ids, np.full(len(self), -1, dtype=np.int16))
 
-    def notes(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[Note, ...]:
         """Return notes on the pool and the posterior draws."""
         return (*self.metadata["pool_notes"], *self.completion.notes)
 

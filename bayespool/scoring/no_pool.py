@@ -10,6 +10,7 @@ from bayespool.collection import Collection
 from bayespool.errors import NoPoolWarning, SparseJudgmentsWarning, warn_caller
 from bayespool.evidence.bounds import unjudged_documents
 from bayespool.measures import Measure
+from bayespool.notes import Note
 from bayespool.pooling import describe_pool
 from bayespool.tables.formatting import counted
 
@@ -51,7 +52,7 @@ def describe_lack(collection: Collection, run_ids: Sequence[str], measures: Sequ
     return f"{lack}; what cures it: {', '.join(others)}{' or ' * bool(others)}{last}{priors}; see {_PAGE}"
 
 
-def company_notes(collection: Collection, run_ids: Sequence[str], measures: Sequence[Measure]) -> list[str]:
+def company_notes(collection: Collection, run_ids: Sequence[str], measures: Sequence[Measure]) -> list[Note]:
     """Return a note on runs that have unjudged documents in common: without a pool their scores then depend
     on the runs that they are named with.
     """
@@ -61,10 +62,11 @@ def company_notes(collection: Collection, run_ids: Sequence[str], measures: Sequ
     if not n:
         return []
     of = f"{n:,} of {len(pair):,} places in the top {depth}"
-    return [
+    text = (
         f"unjudged documents that several of these runs have ({of}) are of one relevance for all: without a "
         "pool a run's score is another one alone or beside other runs"
-    ]
+    )
+    return [Note("company", text)]
 
 
 def warn_of_no_pool(collection: Collection, lack: str, measures: Sequence[Measure]) -> None:

@@ -14,6 +14,7 @@ from bayespool import __version__
 from bayespool.collection import Collection, Qrels
 from bayespool.collection.readers import qrels_content
 from bayespool.evidence.ideals import n_relevant_documents
+from bayespool.notes import Note
 from bayespool.pooling import (
     STRATEGIES,
     Contributions,
@@ -121,10 +122,11 @@ class CandidatePools(Result):
             )
         return tuple(sentences)
 
-    def notes(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[Note, ...]:
         """Return the pool's warning and a note on a pool that explains nearly as many judgments, if any."""
-        other = [f"nearly as good: {self.report.alternative}"] * bool(self.report.alternative)
-        return (*[self.report.warning_text] * bool(self.report.warning_text), *other)
+        notes = [Note("pool-in-doubt", self.report.warning_text)] * bool(self.report.doubts)
+        other = [Note("another-pool", f"nearly as good: {self.report.alternative}")]
+        return (*notes, *other * bool(self.report.alternative))
 
 
 _COLUMNS = {
@@ -266,13 +268,14 @@ class DocumentsToJudge(ListForAssessors):
         view = View(title="Who contributed the documents", names=(name,), columns=tuple(others))
         return Table("contributions", view.title, frame, _CONTRIBUTIONS, (view,))
 
-    def notes(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[Note, ...]:
         """Return a note on the stopping rule, or on a budget larger than the number of documents."""
         stop, budget = self.chosen.plan.stop, self.chosen.plan.budget
         if stop is not None:
             of = "" if budget is None else f"; the budget was {budget}"
-            return (f"topics end by {stopping_text(stop)}{of}",)
-        return (f"there are no more; the budget was {budget}",) if budget and len(self) < budget else ()
+            return (Note("design", f"topics end by {stopping_text(stop)}{of}"),)
+        is_short = bool(budget) and len(self) < (budget or 0)
+        return (Note("design", f"there are no more; the budget was {budget}"),) * is_short
 
     def sentences(self) -> tuple[str, ...]:
         """Return sentences on the numbers of chosen and of judged documents."""

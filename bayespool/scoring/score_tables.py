@@ -13,7 +13,7 @@ from bayespool.corrections import ESTIMATORS
 from bayespool.errors import InputError
 from bayespool.measures.parsing import is_trec_eval_measure
 from bayespool.names import HIERARCHICAL_FORMS
-from bayespool.report.notes import ranged, severity, without_numbers
+from bayespool.notes import Kind, Note, likeness, merged, noted
 from bayespool.scoring.columns import BOUNDS, RUN_COLUMNS, SCORE_COLUMNS, is_time
 from bayespool.tables.formatting import counted, level, percent, some_of
 from bayespool.tables.markup import Arrangement
@@ -113,30 +113,32 @@ def list_conditions(
     measures: Iterable[object],
     far: Iterable[str] = (),
     run_ids: Iterable[str] | None = None,
-) -> list[str]:
+) -> list[Note]:
     """Return the conditions of posteriors, each with its reason where there is one, for some of the runs."""
-    pool, texts = metadata.get("pool", {}), []
+    pool, notes = metadata.get("pool", {}), list[Note]()
     if pool.get("n_organizations", 2) < 2:
-        which = "a pool of one organization" if pool.get("n_pooled_runs") else "no pool"
+        kind: Kind = "one-organization" if pool.get("n_pooled_runs") else "no-pool"
+        which = "no pool" if kind == "no-pool" else "a pool of one organization"
         basis = pool.get("evidence") or "priors alone"
         asked = [str(each["name"]) for each in metadata.get("estimators", ({"name": "posterior"},))]
         has_value = any(name.startswith("posterior") for name in asked)
         if basis == "priors alone" and (sparse := metadata.get("sparse_measures")):
             has_value &= not all(str(measure) in sparse for measure in measures)
-        texts.append(f"{which}, {f'posteriors on {basis}' if has_value else 'no posterior'}")
+        notes.append(Note(kind, f"{which}, {f'posteriors on {basis}' if has_value else 'no posterior'}"))
     elif doubts := pool.get("doubts"):
-        texts.append(f"the pool is in doubt: {', and '.join(doubts)}")
+        notes.append(Note("pool-in-doubt", f"the pool is in doubt: {', and '.join(doubts)}"))
     depth = 0 if pool.get("strategy") else pool.get("depth", 0)
     cutoffs = [text for measure in measures if (text := str(measure).rpartition("@")[2]).isdigit()]
     if max(map(int, cutoffs), default=0) > depth > 0 and metadata.get("estimand", "complete") == "complete":
-        texts.append(f"extrapolated below the pool depth of {depth}")
+        notes.append(Note("below-pool-depth", f"extrapolated below the pool depth of {depth}"))
     if names := tuple(far):
-        texts.append(f"{some_of(names, 3)} unlike the pool")
+        notes.append(Note("unlike-pool", f"{some_of(names, 3)} unlike the pool"))
     passages = metadata.get("passages", {})
     if cut := [run for run in passages if run_ids is None or run in set(run_ids)]:
         shares = (f"{percent(passages[run])} of the top of {run}" for run in cut)
-        texts.append(f"{some_of(shares, 3)} judged only if a suffix of ids were cut")
-    return texts
+        text = f"{some_of(shares, 3)} judged only if a suffix of ids were cut"
+        notes.append(Note("ids-match-when-cut", text))
+    return notes
 
 
 def is_on_priors(metadata: Mapping[str, Any]) -> bool:
@@ -413,42 +415,41 @@ def _shows_as_judged(frame: pd.DataFrame, metadata: Mapping[str, Any]) -> bool:
 
 def notes_of(
     metadata: Mapping[str, Any],
-    statements: Mapping[tuple[str, Any], Sequence[str]],
+    run_notes: Mapping[tuple[str, Any], Sequence[Note]],
     run_ids: Sequence[str],
     measures: Sequence[object],
-) -> list[str]:
+) -> list[Note]:
     """Return notes on a collection, then those on runs that these do not say already."""
     but_depth = {**metadata, "estimand": "pooled"}  # what is below the pool depth is no note on it
-    of_pool = {text for measure in measures for text in list_conditions(but_depth, [measure])}
-    others = {key: [text for text in texts if text not in of_pool] for key, texts in statements.items()}
-    return [*metadata.get("pool_notes", ()), *note_lines(others, run_ids, measures)]
+    of_pool = {note for measure in measures for note in list_conditions(but_depth, [measure])}
+    others = {key: [note for note in notes if note not in of_pool] for key, notes in run_notes.items()}
+    return [*noted(metadata.get("pool_notes", ()), "scope"), *note_lines(others, run_ids, measures)]
 
 
 def note_lines(
-    statements: Mapping[tuple[str, Any], Sequence[str]], run_ids: Sequence[str], measures: Sequence[object]
-) -> list[str]:
+    run_notes: Mapping[tuple[str, Any], Sequence[Note]], run_ids: Sequence[str], measures: Sequence[object]
+) -> list[Note]:
     """Return notes on runs, each once with its runs and measures, the gravest first, then those on most
     runs. Notes of more than two runs that differ in numbers alone are one, with the range of the numbers.
     """
-    import pandas as pd
-
-    names = ["run", "measure", "severity", "text"]
-    rows = [
-        (run, str(measure), severity(text), text)
-        for (run, measure), texts in statements.items()
-        for text in texts
-    ]
-    notes = pd.DataFrame(rows, columns=names).drop_duplicates()
-    template = notes["text"].map(without_numbers)
-    for _, alike in notes.groupby([notes["measure"], template], sort=False):
-        if len(alike) > _MAX_ALIKE:
-            notes.loc[alike.index, "text"] = ranged(list(alike["text"]))
-    for name in ("run", "measure", "text"):  # together: runs of a note, measures of these, notes of both
-        others = [other for other in names if other != name]
-        notes = notes.groupby(others, sort=False)[name].agg(tuple).reset_index()
+    alike: dict[tuple[str, object], list[tuple[str, Note]]] = {}
+    for (run, measure), notes in run_notes.items():
+        for note in dict.fromkeys(notes):
+            alike.setdefault((str(measure), likeness(note)), []).append((run, note))
+    runs_of: dict[tuple[str, Note], list[str]] = {}
+    for (measure, _), pairs in alike.items():
+        whole = merged([note for _, note in pairs]) if len(pairs) > _MAX_ALIKE else None
+        for run, note in pairs:
+            runs_of.setdefault((measure, whole or note), []).append(run)
+    measures_of: dict[tuple[tuple[str, ...], Note], list[str]] = {}
+    for (measure, note), runs in runs_of.items():
+        measures_of.setdefault((tuple(runs), note), []).append(measure)
+    together: dict[tuple[int, tuple[str, ...], tuple[str, ...]], list[Note]] = {}
+    for (who, note), where in measures_of.items():
+        together.setdefault((note.severity, who, tuple(where)), []).append(note)
     lines = []
-    for note in sorted(notes.to_dict("records"), key=lambda note: (note["severity"], -len(note["run"]))):
-        who = "all runs" if 1 < len(note["run"]) == len(run_ids) else some_of(note["run"])
-        where = "" if len(note["measure"]) == len(measures) else f" ({', '.join(note['measure'])})"
-        lines.append(f"{who}: {'; '.join(note['text'])}{where}")
+    for (_, who, of), said in sorted(together.items(), key=lambda item: (item[0][0], -len(item[0][1]))):
+        names = "all runs" if 1 < len(who) == len(run_ids) else some_of(who)
+        under = "" if len(of) == len(measures) else f" ({', '.join(of)})"
+        lines.append(Note(said[0].kind, f"{names}: {'; '.join(said)}{under}"))
     return lines

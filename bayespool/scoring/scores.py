@@ -15,8 +15,9 @@ from bayespool.arrays import BoolArray
 from bayespool.errors import InputError
 from bayespool.evidence import Bounds
 from bayespool.measures import Estimates, Measure, parse_measure
-from bayespool.measures.estimates import NOTE_BREAK, draws_container
+from bayespool.measures.estimates import draws_container
 from bayespool.measures.populations import estimate_population
+from bayespool.notes import Note, noted
 from bayespool.report.saving import StoredResult, content, read_result, result_of_json
 from bayespool.scoring.columns import RUN_COLUMNS
 from bayespool.scoring.readable import (
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
     from bayespool.names import Scope
     from bayespool.report.result import FigureFormat
 
-_NO_WIDTH = "its interval has no width"  # a note goes on with the reason
+
 _GROUP = "scores"  # of a container: the JSON document of the scores
 _TEXT = {"run_id", "query_id", "measure", "estimator", "note"}
 _NUMBERS: set[str] = {"value", "lower", "upper", "ci_prob", *(column.name for column in RUN_COLUMNS)}
@@ -239,7 +240,7 @@ class Scores(ReadableScores):
         raise KeyError(f"no estimates {str(measure)!r}, {estimator!r}; there are: {available}")
 
     @cached_property
-    def statements(self) -> dict[tuple[str, Measure], tuple[str, ...]]:
+    def run_notes(self) -> dict[tuple[str, Measure], tuple[Note, ...]]:
         """Notes on the scores, for each run and measure."""
         return self._with_notes(self.estimates)
 
@@ -249,69 +250,70 @@ class Scores(ReadableScores):
         return np.asarray(self.bounds[0].n_missing < self.bounds[0].measure.cutoff)
 
     @cached_property
-    def _statements_of_runs(self) -> dict[tuple[str, Measure], tuple[str, ...]]:
+    def _notes_of_runs(self) -> dict[tuple[str, Measure], tuple[Note, ...]]:
         """Notes on runs, apart from those made by estimators."""
-        statements = {}
+        by_run, passed_over = {}, self.metadata.get("passed_over", ())
         for measure, bounds in zip(self.measures, self.bounds, strict=True):
             for r, run in enumerate(self.run_ids):
                 is_open = bounds.has_unjudged[r]
-                texts = list_conditions(self.metadata, [measure], run_ids=[run]) * bool(is_open)
+                notes = list_conditions(self.metadata, [measure], run_ids=[run]) * bool(is_open)
                 users = self.metadata["runs_of_the_user"]
                 if run in users and len(users) > 1 and self.metadata["pool"]["n_pooled_runs"]:
-                    texts.append(
-                        f"{len(users)} runs that the list of organizations lacks are treated as one "
-                        "organization, yours"
-                    )
+                    text = "runs that the list of organizations lacks are treated as one organization, yours"
+                    notes.append(Note("user-organization", f"{len(users)} {text}"))
                 if run in self.metadata.get("unpooled", {}):
-                    texts.append(f"as if new: {self.metadata['unpooled'][run]} taken out of the pool")
-                texts += [
-                    f"judgments of your own passed over: {p}" for p in self.metadata.get("passed_over", ())
+                    text = f"as if new: {self.metadata['unpooled'][run]} taken out of the pool"
+                    notes.append(Note("as-if-new", text))
+                notes += [
+                    Note("own-judgments", f"judgments of your own passed over: {why}") for why in passed_over
                 ]
                 if lacking := self.metadata.get("missing_topics", {}).get(run):
-                    topics = counted(len(self.query_ids), "topic")
-                    texts.append(f"{len(lacking)} of {topics} missing from the run, counted as 0")
+                    text = (
+                        f"{{}} of {counted(len(self.query_ids), 'topic')} missing from the run, counted as 0"
+                    )
+                    notes.append(Note("topics-missing", text, len(lacking)))
                 if not is_open:
-                    texts.append("nothing unjudged")
+                    notes.append(Note("nothing-unjudged", "nothing unjudged"))
                 elif not bounds.n_judged[r].any():
-                    texts.append(f"nothing of its top {measure.cutoff} is judged")
-                statements[run, measure] = tuple(texts)
-        return statements
+                    text = f"nothing of its top {measure.cutoff} is judged"
+                    notes.append(Note("nothing-judged", text))
+                by_run[run, measure] = tuple(notes)
+        return by_run
 
-    def _with_notes(self, estimates: Sequence[Estimates]) -> dict[tuple[str, Measure], tuple[str, ...]]:
+    def _with_notes(self, estimates: Sequence[Estimates]) -> dict[tuple[str, Measure], tuple[Note, ...]]:
         """Return notes on runs together with those from the given estimates, by run and measure."""
-        statements, widths = {}, [self._width_notes(e) for e in estimates]
-        for (run, measure), texts in self._statements_of_runs.items():
+        by_run, widths = {}, [self._width_notes(e) for e in estimates]
+        for (run, measure), notes in self._notes_of_runs.items():
             r = self.run_ids.index(run)
-            notes = list(texts)
             for e, of_width in zip(estimates, widths, strict=True):
                 if e.measure == measure:
-                    own = e.notes[r].split(NOTE_BREAK) if e.notes else []
-                    notes += [f"{e.estimator}: {note}" for note in (*own, of_width[r]) if note]
-            statements[run, measure] = tuple(notes)
-        return statements
+                    own = (*noted(e.notes[r] if e.notes else (), "estimator"), *of_width.get(r, ()))
+                    notes = (*notes, *(note.of(e.estimator) for note in own))
+            by_run[run, measure] = notes
+        return by_run
 
-    def _width_notes(self, e: Estimates) -> list[str]:
-        """Return a note for each run with unjudged documents whose interval has no width, else an empty text.
+    def _width_notes(self, e: Estimates) -> dict[int, tuple[Note, ...]]:
+        """Return a note on runs with unjudged documents whose interval has no width, by the index of the run.
 
         A run without unjudged documents, and one whose estimator gives a reason, have other notes.
         """
-        notes = [""] * len(e.run_ids)
+        notes = dict[int, tuple[Note, ...]]()
         if e.draws is None:
             return notes
         bounds = self.bounds[self.measures.index(e.measure)]
         lower, upper = e.interval(self.ci_prob)
         for r in np.flatnonzero((lower == upper) & bounds.has_unjudged).tolist():
-            if e.notes and _NO_WIDTH in e.notes[r]:
+            if e.notes and any(note.kind == "no-width" for note in noted(e.notes[r], "estimator")):
                 continue
             why = "no judgments could change its score"
             if bounds.least.means()[r] != bounds.most.means()[r]:
                 why = f"{percent(e.draws.share_at(lower)[r])} of the draws have this score"
-            notes[r] = f"{_NO_WIDTH}: {why}"
+            notes[r] = (Note("no-width", f"its interval has no width: {why}"),)
         return notes
 
-    def notes(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[Note, ...]:
         """Return notes on the pool, the ideal rankings and the runs."""
-        return tuple(notes_of(self.metadata, self.statements, self.run_ids, self.measures))
+        return tuple(notes_of(self.metadata, self.run_notes, self.run_ids, self.measures))
 
     @property
     def title(self) -> str:  # type: ignore[override]
@@ -334,8 +336,7 @@ class Scores(ReadableScores):
 
         ``scores`` by run, a row per estimator; ``topics`` by run and topic where these are at most 600 or
         people read them; ``unjudged`` shares by run and topic, ``checks`` of the draws, ``indicators`` of
-        the anti-precision correction, ``constants`` that corrections are fitted to and ``statements`` of the
-        notes.
+        the anti-precision correction, ``constants`` that corrections are fitted to and ``run_notes``.
         """
         first = [self._scores]
         if self.by_topic:
@@ -347,7 +348,7 @@ class Scores(ReadableScores):
             checks_table(self.metadata),
             indicators_table(self.estimates),
             constants_table(self.estimates),
-            self._statements(),
+            self._notes_table(),
         )
         return (*first, *(table for table in others if len(table.frame)))
 
@@ -421,8 +422,8 @@ class Scores(ReadableScores):
             columns = {column.name: column.compute(bounds, per_topic) for column in RUN_COLUMNS}
             for e in (each for each in self.estimates if each.measure == measure):
                 frame = e.summary_frame(ci_prob=self.ci_prob, per_topic=per_topic)
-                statements = self._with_notes([e])
-                notes = ["; ".join(statements[run, measure]) for run in self.run_ids]
+                by_run = self._with_notes([e])
+                notes = ["; ".join(by_run[run, measure]) for run in self.run_ids]
                 note = np.repeat(np.array(notes, dtype=object), n_topics)
                 wider = {} if per_topic else self._in_scope(e)
                 if not per_topic:
@@ -456,15 +457,15 @@ class Scores(ReadableScores):
             "population_by": "draws" if population.has_draws else "bootstrap",
         }
 
-    def _statements(self) -> Table:
+    def _notes_table(self) -> Table:
         import pandas as pd
 
         rows = [
-            {"run_id": run, "measure": str(measure), "note": text}
-            for (run, measure), texts in self.statements.items()
-            for text in texts
+            {"run_id": run, "measure": str(measure), "kind": note.kind, "note": note}
+            for (run, measure), notes in self.run_notes.items()
+            for note in notes
         ]
-        return Table("statements", "Notes by run and measure", pd.DataFrame(rows))
+        return Table("run_notes", "Notes by run and measure", pd.DataFrame(rows))
 
     def to_arviz(self, estimator: str | None = None, *, per_topic: bool = False) -> Any:
         """Return one estimator's posterior draws under all measures as an ``xarray.DataTree`` for ArviZ.

@@ -29,6 +29,7 @@ from bayespool.measures.estimates import estimate_checked
 from bayespool.measures.parsing import parse_measures, parse_sole_measure
 from bayespool.measures.populations import refuse_one_topic
 from bayespool.names import By, Ideal, Scope, describe_estimator
+from bayespool.notes import Note, noted
 from bayespool.pooling import describe_pool, read_collection
 from bayespool.posterior import PosteriorEstimator
 from bayespool.posterior.estimator import shared_settings
@@ -105,10 +106,11 @@ def resolve_targets(
     """
     check_count("repool_to", repool_to)
     expect_collection(collection)
-    taken = []
+    taken = list[Note]()
     if whole_campaign and not (run_ids or unpool or collection.given_run_ids):
         run_ids = collection.run_ids
-        taken = [f"no runs named: {counted(len(run_ids), 'run')} of the collection, as they are judged"]
+        text = f"no runs named: {counted(len(run_ids), 'run')} of the collection, as they are judged"
+        taken = [Note("scope", text)]
     adjustments = [e for e in estimators if isinstance(e, TopicsAdjustment)]
     given = collection
     scored, targets, unpooled = find_targets(
@@ -142,8 +144,8 @@ def _describe_targets(targets: Targets, lack: str) -> dict[str, Any]:
     collection, given, measures = targets.collection, targets.given, targets.measures
     pool = describe_pool(collection)
     of_given = pool if given is collection else describe_pool(given)
-    repooled = [note for note in pool.scope if note not in of_given.scope]
-    notes = [lack] * bool(lack) + [*of_given.notes, *repooled]
+    repooled = noted((note for note in pool.scope if note not in of_given.scope), "scope")
+    notes = [*[Note("no-pool", lack)] * bool(lack), *of_given.notes, *repooled]
     if "rest on" in lack:
         notes += company_notes(collection, targets.run_ids, measures)
     notes += tie_notes(given, targets.run_ids, (m.cutoff for m in measures))
@@ -151,7 +153,7 @@ def _describe_targets(targets: Targets, lack: str) -> dict[str, Any]:
     notes += binary_notes(given, measures)
     sparse = [str(measure) for measure in measures if given.is_sparse_at(measure.least_level)]
     if sparse and not given.is_sparse:
-        notes.append(f"{', '.join(sparse)}: {SPARSE_NOTE}")
+        notes.append(Note("sparse", f"{', '.join(sparse)}: {SPARSE_NOTE}"))
     return {
         "fingerprint": collection.fingerprint,
         "unpooled": targets.unpooled,

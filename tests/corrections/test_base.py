@@ -109,12 +109,12 @@ def test_edge_case(case: str, correction: PointCorrection) -> None:
         if isinstance(correction, NEED_MORE):
             assert np.isnan(result.per_topic).all()
             lacking = correction.needs_pool and case in WITHOUT_A_POOL and counts.n_unjudged.any()
-            assert result.notes == ("needs a pooled run" if lacking else LACKING[type(correction)],)
+            assert result.notes == (("needs a pooled run" if lacking else LACKING[type(correction)],),)
             continue
         needs_a_pool = isinstance(correction, NEED_A_POOL)
         if needs_a_pool and case in WITHOUT_A_POOL and counts.n_unjudged.any():
             assert np.isnan(result.value).all(), result.measure
-            assert result.notes == ("needs a pooled run",)
+            assert result.notes == (("needs a pooled run",),)
             continue
         value = result.value[0]
         assert np.isfinite(result.per_topic).all(), result.measure
@@ -167,7 +167,7 @@ def test_every_measure_has_a_value_or_a_note(correction: PointCorrection) -> Non
         if np.isnan(result.value).any():
             assert np.isnan(result.per_topic).all()
             lacking = LACKING.get(type(correction), "defined for ")
-            assert all(note.startswith(lacking) for note in result.notes)
+            assert all(note.startswith(lacking) for (note,) in result.notes)
             is_no_sum = isinstance(correction, LuMoffatCulpepper) and measure.name == "INST"
             assert isinstance(correction, (AntiPrecision, *NEED_MORE)) or not measure.rises or is_no_sum
             continue
@@ -185,7 +185,7 @@ def test_every_measure_has_a_value_or_a_note(correction: PointCorrection) -> Non
     # and where all is judged the value that it has
     for result in correction.estimate(judged_or_not(True), ["new-a", "new-b"], EVERY_MEASURE):
         if np.isnan(result.value).all():
-            assert result.notes[0].startswith(LACKING.get(type(correction), "defined for "))
+            assert result.notes[0][0].startswith(LACKING.get(type(correction), "defined for "))
             continue
         found = bounds_on_the_example(result.measure, True)
         assert not found.n_unjudged.any()
@@ -259,7 +259,7 @@ def test_settings_are_checked(correction: Any, settings: dict[str, Any], message
 def test_sums_of_gains_alone_have_predictions_put_right() -> None:
     for correction in (PredictionPowered(), Precise(), ConformalRiskControl()):
         for result in correction.estimate(with_labels(LABELS), "u", ["AP@5", "RR@5", "Success@5", "ERR@5"]):
-            assert result.notes == ("defined for sums of gains",), (correction, result.measure)
+            assert result.notes == (("defined for sums of gains",),), (correction, result.measure)
 
 
 def test_rounded_amounts_stay_in_range() -> None:

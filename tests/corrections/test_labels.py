@@ -100,7 +100,7 @@ def within(result: Estimates, collection: Collection, run_id: str) -> None:
     np.testing.assert_allclose(result.per_topic.mean(axis=1), result.value, atol=1e-12)
     if not found.has_unjudged.any():
         assert np.array_equal(result.value, found.low.means())
-        assert result.notes == ("",)
+        assert result.notes == ((),)
     if result.draws is not None:
         assert (result.draws.scores() >= low - 1e-9).all()
         assert (result.draws.scores() <= high + 1e-9).all()
@@ -124,7 +124,7 @@ def test_every_family_has_a_value_or_a_note(correction: LabelCorrection) -> None
     measures = [f"{name}@10" for name, one in MEASURES.items() if one.__module__.startswith("bayespool.")]
     for result in correction.estimate(example, ["new-a", "new-b"], measures):
         if np.isnan(result.value).any():
-            assert result.notes == ("defined for sums of gains",) * 2
+            assert result.notes == (("defined for sums of gains",),) * 2
             family = str(result.measure).partition("@")[0]
             neither = {"INST", "ContextPrecision"}
             not_sums = neither | {"AP", "RR", "Success", "ERR"}
@@ -238,7 +238,7 @@ def test_two_labels_are_not_relevant_and_relevant() -> None:
     assert grade_relevance(unseen, unseen.judges[0]).tolist() == [0, 1]
     found = estimate(JudgeFilled(), "P(rel=2)@5", collection=binary)
     assert found.per_topic[0].tolist() == close(1 / 5, 1 / 5, 0)
-    assert found.notes[0].endswith("; labels stand for relevance: from 0 for 0, from 1 for 2")
+    assert found.notes[0][-1] == "labels stand for relevance: from 0 for 0, from 1 for 2"
     discounted = estimate(JudgeFilled(), "DCG@2", collection=binary)
     assert discounted.per_topic[0].tolist() == close(1 + 1 / np.log2(3), 1 + 1 / np.log2(3), 0)
 
@@ -259,7 +259,7 @@ def test_labels_beyond_the_levels_of_judgments_are_of_another_scale() -> None:
 
 def by_rates(measure: str) -> list[float]:
     result = estimate(JudgeRates(), measure, collection=with_labels(LABELS))
-    assert result.notes == ("",)
+    assert result.notes == ((),)
     return result.per_topic[0].tolist()
 
 

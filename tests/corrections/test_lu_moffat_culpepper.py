@@ -63,7 +63,7 @@ def test_gain_of_a_document_is_that_of_its_rank(shape: Any, third: float, last: 
     ):
         result = estimate(correction, measure, collection=one_run())
         assert result.value[0] == pytest.approx(value, abs=1e-5), measure
-        assert result.notes == ("gains by rank are fitted to 2 ranks",)
+        assert result.notes == (("gains by rank are fitted to 2 ranks",),)
 
 
 def test_chances_of_measures_that_are_no_sums() -> None:

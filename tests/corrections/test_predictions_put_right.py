@@ -65,7 +65,7 @@ def test_predictions_are_put_right_by_hidden_documents() -> None:
     )
     # seven documents, of a fifth each, over three topics
     assert found.std == pytest.approx(np.sqrt(variance * (49 / 12 + 7)) / 5 / 3)
-    assert found.notes[0].startswith(
+    assert found.notes[0][0].startswith(
         "its interval takes hidden documents for a random sample of documents like"
     )
 
@@ -112,7 +112,7 @@ def test_topics_of_runs_held_out_put_the_predictions_right() -> None:
     others = np.array([0.7, 0.7, 0.2]) / 5  # l d m | z x | e f
     assert found.value[0] == pytest.approx(4 / 15 + scale * others.mean() + mean)
     assert found.std == pytest.approx(np.sqrt(variance * (9 / 11 + 3)) / 3)
-    assert found.notes[0].startswith("its interval takes topics of held-out runs for a random sample of")
+    assert found.notes[0][0].startswith("its interval takes topics of held-out runs for a random sample of")
 
 
 def test_topics_that_are_judged_are_the_sample_of_the_paper() -> None:
@@ -221,7 +221,7 @@ def test_without_a_sample_there_is_no_value() -> None:
     ):
         found = estimate(correction, "P@2", "u", collection)
         assert np.isnan(found.value[0])
-        assert found.notes == (note,)
+        assert found.notes == ((note,),)
         assert found.draws is None
 
 

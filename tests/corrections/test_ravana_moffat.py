@@ -215,14 +215,14 @@ def test_constants_that_are_fitted_or_cannot_be_are_told() -> None:
         estimate(Interpolated(fit="pool", **more), "P@10", "new-b", load_example()) for more in ({"c": 1}, {})
     )
     assert fitted.value.tolist() == plain.value.tolist()
-    assert fitted.notes == ("constants are fitted to the pool, and c = 1 is not used",)
-    assert plain.notes == ("",)
+    assert fitted.notes == (("constants are fitted to the pool, and c = 1 is not used",),)
+    assert plain.notes == ((),)
     alone = load_example().with_pool(np.zeros(23, dtype=bool), 0)
     fitted, plain = (
         estimate(Interpolated(c=0.3, **more), "P@10", "new-b", alone) for more in ({"fit": "pool"}, {})
     )
     np.testing.assert_array_equal(fitted.per_topic, plain.per_topic)
-    assert fitted.notes == ("no organization is left to fit constants to: those given",)
+    assert fitted.notes == (("no organization is left to fit constants to: those given",),)
     with pytest.raises(InputError, match="no constants to fit for 'condensed-list'"):
         fit_constants_to_pool("condensed-list", load_example())
     with pytest.raises(InputError, match="counts of the same runs, topics and cutoffs"):

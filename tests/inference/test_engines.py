@@ -171,7 +171,7 @@ def test_an_own_engine_scores_and_is_compared_by_name(sure: None) -> None:
     assert len(own.draws.amount) == len(fast.draws.amount) == 120
     assert own.value[0] > fast.value[0] + 0.05
     assert own.fits["background"].draws()["mu"].mean() == pytest.approx(3, abs=0.1)
-    assert own.notes[0] == "interval from only 120 draws; use 400 or more"  # its draws are independent
+    assert own.notes[0][0] == "interval from only 120 draws; use 400 or more"  # its draws are independent
     assert own.fits["background"].source.spec.name == "background"
     assert {"laplace": Laplace, "nuts": NUTS, "sure": Sure} == ENGINES
 

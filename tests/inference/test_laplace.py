@@ -119,7 +119,7 @@ def test_where_it_fails_nuts_takes_over(monkeypatch):
         with pytest.warns(DiagnosticsWarning, match=f"background: {said}; sampling with nuts instead"):
             (result,) = estimator.estimate(load_example(), "new-b")
         assert result.diagnostics.engine == "nuts"
-        assert result.notes == ("",)
+        assert result.notes == ((),)
     monkeypatch.setattr("bayespool.inference.engines.MOST_SAMPLED_TOPICS", len(load_example().query_ids) - 1)
     monkeypatch.setattr(Laplace, "fit", lambda *_, **__: broken)
     with pytest.warns(DiagnosticsWarning, match="background: no mode; nuts would take hours for 20 topics"):

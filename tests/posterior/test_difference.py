@@ -106,7 +106,7 @@ def test_without_another_pooled_run_it_has_no_value() -> None:
     (estimates,) = QUICK.estimate(toy_collection(pooled_run_ids=(), pool_depth=0), "u", "P@3")
     assert np.isnan(estimates.value).all()
     assert estimates.draws is None
-    assert estimates.notes == ("needs a pooled run",)
+    assert estimates.notes == (("needs a pooled run",),)
 
 
 @pytest.mark.parametrize("setting", [{"draws": 0}, {"chains": 0}, {"random_seed": -1}])

@@ -112,9 +112,9 @@ def test_hidden_documents_of_a_strategy_that_looked_at_judgments_are_more_releva
 
     usual, none = found(), found(shift=0.0)
     assert usual.value[0] < none.value[0]
-    assert "judgments decided what was judged" in usual.notes[0]
-    assert "prior of shift: Normal(-0.25, 0.25)" in usual.notes[0]
-    assert "judgments decided" not in none.notes[0]
+    assert "judgments decided what was judged" in "; ".join(usual.notes[0])
+    assert "prior of shift: Normal(-0.25, 0.25)" in "; ".join(usual.notes[0])
+    assert "judgments decided" not in "; ".join(none.notes[0])
     fixed, certain = found(shift=-1.0), found(priors={"shift": "Uniform(-1, -1)"})
     np.testing.assert_array_equal(fixed.draws.means(), certain.draws.means())
 

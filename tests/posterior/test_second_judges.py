@@ -34,7 +34,9 @@ def problems(
     return judge_problems(collection, run_ids, parse_measures(measures))
 
 
-def notes(collection: Collection, model: str = "ratio", measures: object = "P@10") -> tuple[str, ...]:
+def notes(
+    collection: Collection, model: str = "ratio", measures: object = "P@10"
+) -> tuple[tuple[str, ...], ...]:
     estimator = PosteriorEstimator(model=model, draws=201, chains=2)
     (estimates,) = estimator.estimate(collection, TARGETS, measures)
     return estimates.notes
@@ -70,7 +72,7 @@ def test_without_a_judge_or_with_one_that_labels_all_nothing_is_wrong() -> None:
     assert problems(load_example()) == ()
     good = with_judge(load_example(), right_labels())
     assert problems(good) == ()
-    assert notes(good) == ("", "")
+    assert notes(good) == ((), ())
 
 
 def test_a_judge_may_be_known_on_some_levels_only() -> None:
@@ -82,7 +84,7 @@ def test_a_judge_may_be_known_on_some_levels_only() -> None:
     assert problems(few, measures="P@10") == ()
     (said,) = problems(few, measures=["P@10", "P(rel=2)@10"])
     assert said.startswith("judge llm is not used for relevance 2 or more: too few judged documents")
-    first = notes(few, measures="P(rel=2)@10")[0]
+    (first,) = notes(few, measures="P(rel=2)@10")[0]
     assert first == (
         "labels of judge llm not used for relevance 2 or more: too few judged documents have its labels"
     )
@@ -139,8 +141,7 @@ def test_a_note_counts_the_unjudged_documents_of_a_run_with_a_label() -> None:
     constant = dataclasses.replace(collection.judges[0], name="bored", label=0 * right_labels())
     labeled_b = int(collection.judges[0].is_labeled[_unjudged(["new-b"])].sum())
     collection = dataclasses.replace(collection, judges=(*collection.judges, constant))
-    for run, n_labeled, note in zip(TARGETS, (5, labeled_b), notes(collection), strict=True):
-        first, second = note.split("\n")
+    for run, n_labeled, (first, second) in zip(TARGETS, (5, labeled_b), notes(collection), strict=True):
         assert first == f"judge llm labels {n_labeled} of {n_unjudged(run)} unjudged documents"
         assert second == "labels of judge bored not used: all are the same"
 
@@ -150,24 +151,24 @@ def test_a_run_whose_organization_is_favored_is_told_so() -> None:
     collection = with_judge(example, favoring_labels("new-b"))
     favored = favored_organizations(collection, collection.judges[0])
     assert list(favored) == ["new-b"]
-    assert notes(collection) == ("", "labels of judge llm not used: it favors new-b")
+    assert notes(collection) == ((), ("labels of judge llm not used: it favors new-b",))
 
 
 def test_models_of_counts_use_labels_too() -> None:
     """By Bayes' rule, with a pool and without."""
     collection = with_judge(load_example(), right_labels())
-    assert notes(collection, "background") == ("", "")
+    assert notes(collection, "background") == ((), ())
     alone, target = no_pool()
     judged = with_judge(alone, np.where(alone.relevance > 0, 1.0, 0.0))
     few = PosteriorEstimator(draws=201, chains=2).estimate(judged, target, "P@3")[0].notes[0]
-    assert few.endswith("\nlabels of judge llm not used: too few judged documents have its labels")
+    assert few[-1] == "labels of judge llm not used: too few judged documents have its labels"
 
 
 def test_a_model_without_predictors_says_that_it_uses_no_labels(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(MODELS, "bare", dataclasses.replace(BARE, name="bare"))
     judged = with_judge(load_example(), right_labels())
-    assert notes(judged, "bare") == ("labels of judges are not used by this model",) * 2
-    assert notes(load_example(), "bare") == ("", "")
+    assert notes(judged, "bare") == (("labels of judges are not used by this model",),) * 2
+    assert notes(load_example(), "bare") == ((), ())
     estimator = PosteriorEstimator(model="bare", draws=201, chains=2)
     (one,), (other,) = (estimator.estimate(c, TARGETS, "P@10") for c in (judged, load_example()))
     assert one.value.tolist() == other.value.tolist()

@@ -51,7 +51,7 @@ def test_files_hold_the_frame_and_the_metadata(per_topic: bool, tmp_path: Path) 
     pd.testing.assert_frame_equal(pd.read_parquet(table), expected, **exact)
     metadata = pq.read_table(table).schema.metadata[b"bayespool"]
     found = json.loads(document.read_text("utf-8"), parse_constant=lambda c: pytest.fail(f"{c} is no JSON"))
-    assert set(found) == {"metadata", "scores", "topics", "unjudged", "indicators", "constants", "statements"}
+    assert set(found) == {"metadata", "scores", "topics", "unjudged", "indicators", "constants", "run_notes"}
     assert found["metadata"] == json.loads(metadata) == json_value(file_metadata(asked))
     rows = pd.DataFrame(found["topics" if per_topic else "scores"])
     pd.testing.assert_frame_equal(rows.astype(expected.dtypes.to_dict()), expected, rtol=0, atol=1e-15)

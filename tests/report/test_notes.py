@@ -1,50 +1,47 @@
-"""Notes that change the reading come first, bookkeeping is counted, and notes alike become one."""
+"""Notes have kinds: what changes the reading comes first, bookkeeping is counted, notes alike become one."""
 
 from __future__ import annotations
 
-import pytest
+import copy
+import pickle
 
-from bayespool.report.notes import brief_notes, ranged, severity, without_numbers
+from hypothesis import given, strategies as st
 
-UNLIKE = "posterior-combined: unlike the pool (distance {}; {} if what is unjudged is as relevant)"
+from bayespool.notes import SEVERITIES, Note, likeness, merged, noted
+from bayespool.report.notes import brief_notes
+from bayespool.scoring.score_tables import note_lines
 
-
-@pytest.mark.parametrize(
-    ("note", "expected"),
-    [
-        ("no pool: posteriors rest on priors alone; what cures it: judging 3 unjudged documents", 0),
-        (f"w1-n05: {UNLIKE.format(3.7, 0.454)}", 0),
-        ("all runs: extrapolated below the pool depth of 10", 0),
-        ("u: posterior-ratio: diagnostics failed: R-hat is 1.015, should be under 1.01", 0),
-        ("u: topics-adjustment: its interval has no width: it lost the same on each common topic", 0),
-        ("u: topics-adjustment: common topics are not fully judged, so that it has no interval", 0),
-        ("ranks of equal scores, which document ids order, descending: top 10: u 9 of 10", 1),
-        ("judged twice: 20 documents, 10.0 % of them with another level", 1),
-        ("u: posterior-ratio: judge umbrela labels 16 of 18 unjudged documents", 1),
-        ("all runs: anti-precision: defined for P@n alone", 2),
-        ("systems-adjustment(by='run'): adjustment cut to the upper bound", 2),
-        ("ranks of equal scores, which document ids order, descending: top 10: u 2 of 8", 2),
-        ("all runs: 12 runs that the list of organizations lacks are treated as one organization, yours", 2),
-    ],
-)
-def test_severities(note: str, expected: int) -> None:
-    assert severity(note) == expected
+UNLIKE = "unlike the pool (distance {:.1f}; {:.3f} if what is unjudged is as relevant)"
 
 
 def test_bookkeeping_is_counted_after_the_gravest() -> None:
-    notes = [
-        "u: nothing unjudged",
-        "judged twice: 2 documents",
-        "no pool: priors",
-        "u: nothing unjudged",
-        "b: nothing unjudged",
-    ]
+    nothing = [Note("nothing-unjudged", f"{run}: nothing unjudged") for run in "uub"]
+    notes = [*nothing, Note("scope", "judged twice: 2 documents"), Note("no-pool", "no pool: priors")]
     counted = "2 minor notes left out; files have them"
     assert brief_notes(notes) == ["no pool: priors", "judged twice: 2 documents", counted]
 
 
 def test_ranges_stand_for_numbers_and_names_stay() -> None:
-    texts = [UNLIKE.format(3.7, 0.454), UNLIKE.format(10.1, 0.4), UNLIKE.format(4.5, 0.5)]
-    assert ranged(texts) == UNLIKE.format("3.7 to 10.1", "0.4 to 0.5")
-    assert len(set(map(without_numbers, texts))) == 1
-    assert without_numbers("as if new: run-1, P@10, a_2 taken out") == "as if new: run-1, P@10, a_2 taken out"
+    notes = [Note("unlike-pool", UNLIKE, *numbers) for numbers in ((3.7, 0.454), (10.1, 0.4), (4.5, 0.5))]
+    said = "unlike the pool (distance 3.7 to 10.1; 0.400 to 0.500 if what is unjudged is as relevant)"
+    assert merged(notes) == said
+    of_estimator = [note.of("posterior-ratio(seed={1})") for note in notes]
+    assert merged(of_estimator) == f"posterior-ratio(seed={{1}}): {said}"
+    labels = [Note("judge", "judge {} labels {} of 9", name, 3) for name in ("gpt-4", "gpt-5")]
+    assert len(set(map(likeness, labels))) == 2  # a name is no number
+
+
+@given(st.text(min_size=1), st.sampled_from(sorted(SEVERITIES)))
+def test_names_never_change_the_severity_of_a_note(name: str, kind: str) -> None:
+    """A run called "refuted: nothing unjudged" has notes as grave as one called "a", and keeps its name."""
+    note = Note(kind, "labels {} of {:,}", 3, 1000)  # type: ignore[arg-type]
+    (line,) = note_lines({(name, "P@10"): [note.of(name)]}, [name], ["P@10"])
+    assert line.severity == note.severity == SEVERITIES[kind]
+    assert line == f"{name}: {name}: labels 3 of 1,000"
+
+
+def test_copies_keep_the_kind() -> None:
+    note = Note("topics-missing", "{} of {} missing", 2, 50)
+    for again in (copy.deepcopy(note), pickle.loads(pickle.dumps(note))):
+        assert (again, again.kind, again.values) == (note, note.kind, note.values)
+    assert [each.kind for each in noted([note, "text"], "scope")] == ["topics-missing", "scope"]

@@ -84,7 +84,9 @@ def test_a_posterior_says_how_it_was_approximated_and_its_engine_is_cited() -> N
 def test_a_result_that_is_read_back_knows_the_posteriors(tmp_path: Path) -> None:
     """A page made in a new process took them for estimators of the user's own."""
     settings = {"experiment": "leave-out", "title": "", "estimators": ["posterior-combined"], "tables": {}}
-    document = json.dumps({"metadata": settings | {"notes": [], "summary": [], "citations": []}})
+    document = json.dumps(
+        {"metadata": settings | {"notes": [], "note_kinds": [], "summary": [], "citations": []}}
+    )
     path = tmp_path / "result.json"
     path.write_text(document, encoding="utf-8")
     code = f"""

@@ -11,6 +11,7 @@ from functools import cache, partial
 import pandas as pd
 from hostile import IMAGE, QUOTES, SCRIPT
 
+from bayespool.notes import Note
 from bayespool.plots import figure_grid
 from bayespool.report import page as pages
 from bayespool.report.page import page_html
@@ -57,8 +58,8 @@ class Page(Result):
         view = View(title=self.text, names=("run_id",), columns=tuple(numbers), note=self.text)
         return (Table("one", self.text, frame, columns, (view,)), Table("two", self.text, frame, columns))
 
-    def notes(self) -> tuple[str, ...]:
-        return (self.text,)
+    def notes(self) -> tuple[Note, ...]:
+        return (Note("scope", self.text),)
 
     def sentences(self) -> tuple[str, ...]:
         return (self.text,)

@@ -16,6 +16,7 @@ from rich.console import Console
 from snapshots import expected
 
 from bayespool.errors import InputError, OutputError
+from bayespool.notes import SEVERITIES
 from bayespool.report.result import Figure, Result
 from bayespool.report.saving import StoredResult, read_result
 from bayespool.report.terminal import print_result
@@ -168,5 +169,6 @@ def test_the_schema_has_the_columns_of_results() -> None:
     parts["tables"]["additionalProperties"]["items"]["properties"] = columns
     of_columns = parts["columns"]["additionalProperties"]["additionalProperties"]["properties"]
     of_columns["kind"] = {"enum": list(KINDS)}
+    parts["note_kinds"]["items"] = {"enum": list(SEVERITIES)}
     text = json.dumps(schema, indent=1, ensure_ascii=False) + "\n"
     assert expected(SCHEMA, text) == text

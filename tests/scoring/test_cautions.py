@@ -10,7 +10,7 @@ from small import small
 from bayespool import build_collection, parse_measure, read_collection, score
 from bayespool.collection import Collection
 from bayespool.measures.parsing import parse_measures
-from bayespool.report.notes import severity
+from bayespool.notes import Note
 from bayespool.scoring.cautions import binary_notes
 
 
@@ -28,7 +28,7 @@ def test_what_binary_measures_count_of_many_levels_is_one_note() -> None:
     assert binary_notes(graded(2), measures) == []  # partly and fully relevant, as campaigns count them
     scores = score(graded(3), measures="P@4", estimators="as-judged")
     (note,) = [note for note in scores.notes() if "relevance goes to" in note]
-    assert severity(note) == 1
+    assert note.severity == 1
 
 
 @pytest.mark.parametrize(
@@ -58,14 +58,14 @@ def test_a_run_beside_the_pool_that_is_judged_in_full_asks_a_question() -> None:
     settings: dict[str, Any] = {"organizations": {"one": "x", "two": "y"}, "known_depth": 2}
     question = "mine: all of the top 2 is judged: if of the campaign, give it with the pool and its "
 
-    def asked(runs: dict[str, Any], measure: str = "P@2", **others: Any) -> list[str]:
+    def asked(runs: dict[str, Any], measure: str = "P@2", **others: Any) -> list[Note]:
         collection = read_collection(judged, runs, pool=pool, **settings)
         notes = score(collection, measures=measure, estimators="as-judged", **others).notes()
         return [note for note in notes if "if of the campaign" in note]
 
     (note,) = asked({"mine": mine})
     assert note.startswith(question)
-    assert severity(note) == 0
+    assert note.severity == 0
     assert asked({"mine": mine | {"r": {"x": 1.0, "d": 0.5}}}) == []
     assert asked({"mine": mine}, unpool="one", run_ids="one") == []
 

@@ -26,6 +26,7 @@ from bayespool.collection import Collection, qrels_from_frame
 from bayespool.errors import InputError
 from bayespool.measures import Values
 from bayespool.measures.populations import estimate_population
+from bayespool.notes import Note, noted
 from bayespool.plots import draw_forest
 from bayespool.pooling import describe_pool, read_collection
 from bayespool.report.terminal import print_result
@@ -103,8 +104,9 @@ def test_an_estimator_stands_with_its_interval_and_all_is_the_wide_table() -> No
 
 def test_notes_say_once_of_which_runs_they_are() -> None:
     runs = [f"r{i}" for i in range(10)]
-    said: dict[tuple[str, str], tuple[str, ...]] = {(run, "P@5"): ("of all", "both") for run in runs}
-    said |= {(run, "P@10"): (("of some",) if i > 1 else ()) for i, run in enumerate(runs)}
+    of_all, of_some = noted(["of all", "both"], "scope"), noted(["of some"], "scope")
+    said: dict[tuple[str, str], tuple[Note, ...]] = {(run, "P@5"): of_all for run in runs}
+    said |= {(run, "P@10"): (of_some if i > 1 else ()) for i, run in enumerate(runs)}
     assert note_lines(said, runs, ["P@5", "P@10"]) == [
         "all runs: of all; both (P@5)",
         "r2, r3, r4, r5, r6 and 3 more: of some (P@10)",
@@ -250,8 +252,8 @@ def test_many_runs_fit_150_lines_of_80_columns() -> None:
         **{name: often(getattr(found, name)) for name in names},
         **{name: np.repeat(getattr(found, name), 129, axis=0) for name in counts},
     )
-    noted = tuple(f"this run is {name} of a campaign with many runs and more to say" for name in ids)
-    many: dict[str, Any] = {"run_ids": ids, "notes": noted, "std": None, "indicators": {}}
+    own = tuple((f"this run is {name} of a campaign with many runs and more to say",) for name in ids)
+    many: dict[str, Any] = {"run_ids": ids, "notes": own, "std": None, "indicators": {}}
     estimates = tuple(
         dataclasses.replace(
             e,
@@ -263,7 +265,7 @@ def test_many_runs_fit_150_lines_of_80_columns() -> None:
     )
     scores = with_posterior(dataclasses.replace(one, run_ids=ids, bounds=(found,), estimates=estimates))
     *points, posterior = scores.estimates  # notes of points have no column here
-    scores = dataclasses.replace(scores, estimates=(*points, dataclasses.replace(posterior, notes=noted)))
+    scores = dataclasses.replace(scores, estimates=(*points, dataclasses.replace(posterior, notes=own)))
     lines = printed(scores, terminal=True).splitlines()
     assert len(lines) <= 150
     assert max(map(len, lines)) <= 80

@@ -114,14 +114,14 @@ def test_an_interval_without_width_has_a_reason() -> None:
     assert known.draws is not None
     lowest = dataclasses.replace(known.draws, amount=known.draws.amount[:1].repeat(100, axis=0))
     drawn = dataclasses.replace(known, draws=lowest)
-    noted = dataclasses.replace(found, estimates=(found.estimates[0], drawn)).statements
+    noted = dataclasses.replace(found, estimates=(found.estimates[0], drawn)).run_notes
     by_run = {run: [text for text in texts if "width" in text] for (run, _), texts in noted.items()}
     said = "posterior-known: its interval has no width: "
     assert by_run == {
         "a": [f"{said}no judgments could change its score"],
         "b": [f"{said}100.0 % of the draws have this score"],
     }
-    assert not any("width" in text for text in found.statements["b", found.measures[0]])
+    assert not any("width" in text for text in found.run_notes["b", found.measures[0]])
 
 
 def test_topics_are_a_table_where_they_are_few_or_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -35,6 +35,7 @@ from bayespool.comparisons import count_reversals
 from bayespool.comparisons.comparing import compare_scores
 from bayespool.errors import InputError, PoolWarning
 from bayespool.experiments import check_judges, load_example, vary_pool_width
+from bayespool.notes import Note
 from bayespool.pooling import choose, describe_pool, discover_pool
 from bayespool.report.result import Result
 from bayespool.report.saving import content
@@ -45,7 +46,7 @@ from bayespool.tables import read_parquet
 pytestmark = pytest.mark.usefixtures("fits_of_all_tests")
 
 SCHEMA = Path(__file__).resolve().parents[2] / "docs" / "_static" / "result.schema.json"
-NOTE = "planted (distance 2.5; 0.3 if so, 0.4 if not); and more (e; f)"
+NOTE = Note("scope", "planted (distance 2.5; 0.3 if so, 0.4 if not); and more (e; f)")
 POINT = {"estimators": "as-judged"}
 
 TABLES = ("tex", "md", "html")
@@ -83,7 +84,7 @@ def scored() -> Any:
     asked = ["as-judged", "posterior-ratio"]
     scores = score(small(), ["new-a", "new-b"], "P@10", estimators=asked, posterior="draws=20")
     point, posterior = scores.estimates
-    return dataclasses.replace(scores, estimates=(point, dataclasses.replace(posterior, notes=(NOTE, ""))))
+    return dataclasses.replace(scores, estimates=(point, dataclasses.replace(posterior, notes=((NOTE,), ()))))
 
 
 def checked() -> Any:
@@ -181,16 +182,16 @@ def test_every_output_of_a_result_has_the_whole_note(
         assert any(wanted in line for line in lines), (output, lines)
 
 
-def test_scores_without_the_table_of_statements_keep_their_notes(tmp_path: Path) -> None:
+def test_scores_without_the_table_of_notes_keep_them(tmp_path: Path) -> None:
     path = tmp_path / "scores.json"
     scored().save(path)
     whole = json.loads(path.read_text(encoding="utf-8"))
     assert read_scores(path).notes() == scored().notes()
-    for wrong in (5, [5], [{"run_id": "new-a", "measure": "P@10", "statements": "x"}]):
-        path.write_text(json.dumps(whole | {"statements": wrong}), encoding="utf-8")
+    for wrong in (5, [5], [{"run_id": "new-a", "measure": "P@10", "run_notes": "x"}]):
+        path.write_text(json.dumps(whole | {"run_notes": wrong}), encoding="utf-8")
         with pytest.raises(InputError, match="holds no scores"):
             read_scores(path)
-    del whole["statements"]
+    del whole["run_notes"]
     path.write_text(json.dumps(whole), encoding="utf-8")
     assert read_scores(path).notes() == scored().notes()
 
