@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal, NamedTuple, get_args
 
+__all__ = ["SEVERITIES", "Kind", "Note", "likeness", "merged", "noted"]
+
 Grave = Literal[
     "no-pool",
     "one-organization",

@@ -174,8 +174,8 @@ class Comparison(Result):
             apart = [str(e.measure) for e in estimates if id(e) not in joint]
             if len(apart) > 1 or (apart and joint):
                 text = (
-                    f"{estimator}: draws of {', '.join(apart)} come from completed judgments of their own, so "
-                    "that nothing is said across measures; posterior='joint=True' completes them together"
+                    f"{estimator}: draws of {', '.join(apart)} come from completed judgments of their own, "
+                    "so that nothing is said across measures; posterior='joint=True' completes them together"
                 )
                 notes.append(Note("estimator", text))
         return tuple(notes)

@@ -517,12 +517,8 @@ class LeaveOutSeveralResult(Result):
             for measure, n, of in sizes.itertuples()
             if n < of
         ]
-        each_notes = (
-            Note(note.kind, f"{name}, {note}")
-            for name, result in self.results.items()
-            for note in result.notes()
-        )
-        return (*noted(notes, "experiment"), *each_notes)
+        each = ((name, note) for name, result in self.results.items() for note in result.notes())
+        return (*noted(notes, "experiment"), *(Note(note.kind, f"{name}, {note}") for name, note in each))
 
     def sentences(self) -> tuple[str, ...]:
         """Return sentences on the estimator that is best in most collections, for each measure."""

@@ -89,8 +89,8 @@ class Estimates(ReprHTMLMixin):
     draws : Values, shape (draw, run, topic), or None
         Posterior draws of the measure. None for point corrections.
     std : ndarray of float, shape (run,), or None
-        Standard error of ``value`` where the estimator has a sampling variance of its own (topics adjustment),
-        or the posterior standard deviation.
+        Standard error of ``value`` where the estimator has a sampling variance of its own (topics
+        adjustment), or the posterior standard deviation.
     notes : tuple of tuple of str
         Notes of each run, or empty: `bayespool.notes.Note`, or text.
     diagnostics : Diagnostics or None

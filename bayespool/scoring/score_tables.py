@@ -448,8 +448,8 @@ def note_lines(
     for (who, note), where in measures_of.items():
         together.setdefault((note.severity, who, tuple(where)), []).append(note)
     lines = []
-    for (_, who, of), said in sorted(together.items(), key=lambda item: (item[0][0], -len(item[0][1]))):
+    for (_, who, of), texts in sorted(together.items(), key=lambda item: (item[0][0], -len(item[0][1]))):
         names = "all runs" if 1 < len(who) == len(run_ids) else some_of(who)
         under = "" if len(of) == len(measures) else f" ({', '.join(of)})"
-        lines.append(Note(said[0].kind, f"{names}: {'; '.join(said)}{under}"))
+        lines.append(Note(texts[0].kind, f"{names}: {'; '.join(texts)}{under}"))
     return lines

@@ -252,7 +252,7 @@ class Scores(ReadableScores):
     @cached_property
     def _notes_of_runs(self) -> dict[tuple[str, Measure], tuple[Note, ...]]:
         """Notes on runs, apart from those made by estimators."""
-        by_run, passed_over = {}, self.metadata.get("passed_over", ())
+        by_run, reasons = {}, self.metadata.get("passed_over", ())
         for measure, bounds in zip(self.measures, self.bounds, strict=True):
             for r, run in enumerate(self.run_ids):
                 is_open = bounds.has_unjudged[r]
@@ -265,7 +265,7 @@ class Scores(ReadableScores):
                     text = f"as if new: {self.metadata['unpooled'][run]} taken out of the pool"
                     notes.append(Note("as-if-new", text))
                 notes += [
-                    Note("own-judgments", f"judgments of your own passed over: {why}") for why in passed_over
+                    Note("own-judgments", f"judgments of your own passed over: {why}") for why in reasons
                 ]
                 if lacking := self.metadata.get("missing_topics", {}).get(run):
                     text = (

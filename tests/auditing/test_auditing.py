@@ -219,6 +219,11 @@ def of_step(i: int, **changed: Any) -> Callable[[dict[str, Any]], None]:
     return lambda document: document["steps"][i].update(changed)
 
 
+def with_note(metadata: dict[str, Any]) -> None:
+    metadata["notes"].append("checked by the organizers")
+    metadata["note_kinds"].append("scope")
+
+
 CHANGES: dict[str, tuple[Callable[[dict[str, Any]], None], str]] = {
     "judgment": (
         lambda d: judgment(d, everywhere=False),
@@ -238,7 +243,7 @@ CHANGES: dict[str, tuple[Callable[[dict[str, Any]], None], str]] = {
     "a step left out": (lambda d: d["steps"].pop(), "summary is "),
     "title": (of_metadata(title="Verified"), "title is Verified, and by the rest of the file Audit"),
     "sentence": (lambda d: d["metadata"]["summary"].pop(0), r"summary is \['the posterior says"),
-    "note": (lambda d: d["metadata"]["notes"].append("checked by the organizers"), "notes is "),
+    "note": (lambda d: with_note(d["metadata"]), "notes is "),
     "caption": (lambda d: d["metadata"]["tables"]["steps"].update(caption="x"), "tables is "),
     "heading": (
         lambda d: d["metadata"]["tables"]["steps"]["columns"]["lower"].update(label="at least"),

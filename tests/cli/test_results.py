@@ -19,7 +19,7 @@ from bayespool import StoredResult, read_result, read_scores
 from bayespool.errors import InputError
 from bayespool.scoring import StoredScores
 
-SHAPE = ["command", "version", "settings", "metadata", "tables", "columns", "notes", "summary"]
+SHAPE = ["command", "version", "settings", "metadata", "tables", "columns", "notes", "note_kinds", "summary"]
 POOLS = {"pools", "summary", "pool_runs"}
 # Nothing of several processes, nothing drawn: each command, its options, and its tables.
 FOLDERS: dict[str, tuple[str, set[str]]] = {

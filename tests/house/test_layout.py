@@ -66,6 +66,7 @@ TESTED_IN = {
     "posterior/fitting": "posterior/test_partial_pool posterior/test_estimator",
     "posterior/lots": "posterior/test_partial_pool",
     "posterior/mixtures": "posterior/test_partial_pool",
+    "notes": "report/test_notes",
     "posterior/notes": "posterior/test_second_judges posterior/test_estimator",
     "posterior/preparation": "posterior/test_estimator",
     "posterior/thresholds": "posterior/test_completion",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 
-from hypothesis import given, strategies as st
+from hypothesis import example, given, strategies as st
 
 from bayespool.notes import SEVERITIES, Note, likeness, merged, noted
 from bayespool.report.notes import brief_notes
@@ -32,6 +32,7 @@ def test_ranges_stand_for_numbers_and_names_stay() -> None:
 
 
 @given(st.text(min_size=1), st.sampled_from(sorted(SEVERITIES)))
+@example("refuted-bm25: nothing unjudged", "ties")
 def test_names_never_change_the_severity_of_a_note(name: str, kind: str) -> None:
     """A run called "refuted: nothing unjudged" has notes as grave as one called "a", and keeps its name."""
     note = Note(kind, "labels {} of {:,}", 3, 1000)  # type: ignore[arg-type]
