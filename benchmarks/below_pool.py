@@ -47,7 +47,7 @@ def print_rows(name: str, full: Collection, asked: argparse.Namespace) -> None:
             runs,
             MEASURES,
             estimators="posterior-combined",
-            posterior=PosteriorEstimator(draws=asked.draws),
+            posterior_settings=PosteriorEstimator(draws=asked.draws),
         )
         for measure in MEASURES:
             e, parsed = scores[measure, "posterior-combined"], parse_measure(measure)

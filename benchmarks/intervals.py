@@ -53,7 +53,7 @@ def print_table(place: Path, draws: int, by: str) -> None:
         measures=measures_of(collection),
         estimators=ESTIMATOR,
         by=by,
-        posterior=PosteriorEstimator(draws=draws),
+        posterior_settings=PosteriorEstimator(draws=draws),
         **clusters,
     )
     rows = result.to_frame("runs")

@@ -110,7 +110,10 @@ def _graded(
     fuller = dataclasses.replace(few, relevance=truth)
     settings = {"run_ids": gone, "measures": asked.measures}
     scores = score(
-        few, estimators="posterior-combined", posterior=PosteriorEstimator(draws=asked.draws), **settings
+        few,
+        estimators="posterior-combined",
+        posterior_settings=PosteriorEstimator(draws=asked.draws),
+        **settings,
     ).to_frame()
     right = score(fuller, estimators="as-judged", **settings).to_frame()
     for (_, row), true in zip(scores.iterrows(), right["value"], strict=True):

@@ -57,7 +57,11 @@ def errors(
     simulation = simulate(settings, random_seed=random_seed)
     runs = simulation.new_run_ids
     estimates = score(
-        simulation.collection, runs, measure, estimators=ESTIMATOR, posterior=PosteriorEstimator(draws=draws)
+        simulation.collection,
+        runs,
+        measure,
+        estimators=ESTIMATOR,
+        posterior_settings=PosteriorEstimator(draws=draws),
     )[measure, ESTIMATOR]
     assert estimates.std is not None
     truth = np.array([simulation.true_values(measure, runs)[run] for run in runs])

@@ -13,7 +13,7 @@ from bayespool.collection import Collection, Qrels
 from bayespool.evidence.ideals import values_on_fuller
 from bayespool.experiments import simulate_example
 
-FAST: dict[str, Any] = {"posterior": "ratio(draws=50)"}
+FAST: dict[str, Any] = {"estimators": "posterior-ratio(draws=50)"}
 
 
 def planned(measure: str = "P@10", **settings: Any) -> Audit:

@@ -21,7 +21,7 @@ def compared(*runs: str) -> Comparison:
         runs or NEW,
         estimators=["posterior-ratio"],
         tests=("paired-t", "tukey-hsd"),
-        posterior="draws=50",
+        posterior_settings="draws=50",
     )
 
 

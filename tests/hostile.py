@@ -22,7 +22,7 @@ def hostile_scores() -> Scores:
         None,
         ["P@10", "nDCG@10"],
         estimators=["background", "posterior-ratio"],
-        posterior="draws=100",
+        posterior_settings="draws=100",
     )
     return renamed(scores, (IMAGE, SCRIPT + QUOTES))
 

@@ -23,7 +23,7 @@ def example_scores() -> Scores:
         None,
         MEASURES,
         estimators=[*DEFAULT_ESTIMATORS, "posterior-background"],
-        posterior="draws=200",
+        posterior_settings="draws=200",
     )
 
 

@@ -32,7 +32,7 @@ def column(result: LeaveOutResult, name: str, estimator: str = "as-judged") -> d
 FEW: dict[str, Any] = {
     "measures": "P@10",
     "estimators": ["as-judged", "posterior-background"],
-    "posterior": "draws=100",
+    "posterior_settings": "draws=100",
     "top": 75,
 }
 """Where numbers have to be the same: one that is computed, and one that is drawn."""

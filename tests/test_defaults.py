@@ -38,17 +38,19 @@ def test_a_wrong_default_is_refused_and_nothing_is_set(values: Mapping[str, Any]
 
 
 def test_intervals_have_the_default_probability_and_results_say_which() -> None:
-    example, asked = load_example(), {"posterior": "ratio(draws=40)"}
+    example, asked = load_example(), {"estimators": "posterior-ratio(draws=40)"}
     totals = np.random.default_rng(1).normal([0, 1, 5], size=(400, 3))
     draws = Values(np.arange(100).reshape(100, 1, 1))
     with rc_context({}):
         rcParams["ci_prob"] = 0.5
-        scores = score(example, "new-a", "P@10", estimators="posterior-ratio", posterior="draws=40")
+        scores = score(example, "new-a", "P@10", estimators="posterior-ratio", posterior_settings="draws=40")
         assert simultaneous_order(totals).tolist() == simultaneous_order(totals, ci_prob=0.5).tolist()
         assert draws.interval()[0].item() == draws.interval(0.5)[0].item() == 25
         assert judge_next(example, "new-a", "P@10", **asked).metadata["ci_prob"] == 0.5  # type: ignore[arg-type]
     assert draws.interval()[0].item() == draws.interval(0.95)[0].item() == 2
-    same = score(example, "new-a", "P@10", estimators="posterior-ratio", posterior="draws=40", ci_prob=0.5)
+    same = score(
+        example, "new-a", "P@10", estimators="posterior-ratio", posterior_settings="draws=40", ci_prob=0.5
+    )
     assert scores.to_frame().equals(same.to_frame())
     assert scores.metadata["settings"]["ci_prob"] == scores.to_frame()["ci_prob"].item() == 0.5
     assert "50 %\ninterval" in [column.heading for column in scores.table().read()[0].columns]

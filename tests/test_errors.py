@@ -89,10 +89,12 @@ CALLS: dict[str, Callable[[], object]] = {
     "InputWarning of score": lambda: score(EXAMPLE, measures=LEVEL, estimators=POINT),
     "PooledRunWarning of score": lambda: score(EXAMPLE, "north-1", estimators=POINT),
     "NoPoolWarning of a model": lambda: score(
-        build_collection({"q": {"x": 1.0, "d": 0.5}}, TINY[1]), "run", posterior="draws=10"
+        build_collection({"q": {"x": 1.0, "d": 0.5}}, TINY[1]), "run", posterior_settings="draws=10"
     ),
     "InputWarning by a property": lambda: Lazy().warned,
-    "InputWarning of judge_next": lambda: judge_next(EXAMPLE, "new-a", LEVEL, posterior="ratio(draws=10)"),
+    "InputWarning of judge_next": lambda: judge_next(
+        EXAMPLE, "new-a", LEVEL, estimators="posterior-ratio(draws=10)"
+    ),
     "InputWarning of check_judges": lambda: check_judges(labeled(), LEVEL),
     "InputWarning of leave_out": lambda: leave_out(EXAMPLE, LEVEL, estimators=POINT),
     "InputWarning of budgets": lambda: compare_budgets(EXAMPLE, LEVEL, strategies="take", budgets=[200]),
@@ -140,14 +142,14 @@ def test_near_name_is_asked_for() -> None:
 
 MEANT: dict[str, Callable[[], object]] = {
     "posterior-combined": lambda: score(EXAMPLE, estimators="posterior-combind"),
-    "draws": lambda: score(EXAMPLE, posterior="drawz=3", estimators="posterior-ratio"),
-    "chains": lambda: leave_out(EXAMPLE, posterior="chain=3"),
+    "draws": lambda: score(EXAMPLE, posterior_settings="drawz=3", estimators="posterior-ratio"),
+    "chains": lambda: leave_out(EXAMPLE, posterior_settings="chain=3"),
     "estimand": lambda: score(EXAMPLE, estimators="interpolated(estimate=1)"),
     "sigma_topic": lambda: score(
-        EXAMPLE, posterior="sigma_topics=HalfNormal(1)", estimators="posterior-ratio"
+        EXAMPLE, posterior_settings="sigma_topics=HalfNormal(1)", estimators="posterior-ratio"
     ),
     "complete": lambda: score(EXAMPLE, estimand="complet"),  # type: ignore[arg-type]
-    "laplace": lambda: score(EXAMPLE, posterior="engine=laplas", estimators="posterior-ratio"),
+    "laplace": lambda: score(EXAMPLE, posterior_settings="engine=laplas", estimators="posterior-ratio"),
     "nDCG": lambda: score(EXAMPLE, measures="ndgc@10"),
     "ratio": lambda: check_models(EXAMPLE, models="ratios"),
     "combmnz": lambda: parse_strategy("combmnx"),

@@ -251,7 +251,7 @@ class Audit(Guarantees, ListForAssessors):
         >>> from bayespool import audit, load_example
         >>> from bayespool.collection import qrels_from_frame
         >>> example = load_example()
-        >>> planned = audit(example, "new-b", "P@10", budget=1, posterior="posterior-ratio(draws=100)")
+        >>> planned = audit(example, "new-b", "P@10", budget=1, estimators="posterior-ratio(draws=100)")
         >>> (topic,), (document,) = planned.to_frame("steps")[["query_id", "doc_id"]].to_numpy().T
         >>> judged = planned.continue_with(qrels_from_frame({topic: {document: 1}}))
         >>> int(judged.apply_to(example).is_own.sum())

@@ -24,7 +24,7 @@ from bayespool.measures.parsing import parse_sole_measure
 from bayespool.names import By, Estimand, Ideal, describe_estimator
 from bayespool.notes import Note
 from bayespool.posterior import PosteriorEstimator
-from bayespool.posterior.estimator import parse_posterior
+from bayespool.posterior.estimator import sole_posterior
 from bayespool.report.provenance import MADE_BY
 from bayespool.report.saving import StoredResult, read_result
 from bayespool.scoring.score_tables import missing_topics
@@ -53,7 +53,8 @@ def audit(
     run_ids: str | Iterable[str] | None = None,
     measures: object = "P@10",
     *,
-    posterior: str | PosteriorEstimator = "posterior-combined",
+    estimators: str | PosteriorEstimator = "posterior-combined",
+    posterior_settings: str | PosteriorEstimator | None = None,
     unpool: str | Iterable[str] = (),
     unpool_by: By = "organization",
     repool_to: int | None = None,
@@ -76,8 +77,10 @@ def audit(
         with ``unpool`` only those named there, else all runs of the collection.
     measures : measure, default "P@10"
         P@10, nDCG@10, AP@100, …; one of them.
-    posterior : str or PosteriorEstimator, default "posterior-combined"
-        The posterior that says what is uncertain, or its settings: "ratio(draws=4000)", "engine=nuts".
+    estimators : str or PosteriorEstimator, default "posterior-combined"
+        The posterior that says what is uncertain, by name: 'posterior-ratio'.
+    posterior_settings : str or PosteriorEstimator, optional
+        Settings of the posterior: 'draws=4000, engine=nuts, mu=Normal(-2,1)'.
     unpool : str or iterable of str, optional
         A run of the campaign, or an organization, to score as if it were new: it leaves the pool. A run
         leaves with all runs of its organization, and only it is scored.
@@ -122,7 +125,7 @@ def audit(
     Examples
     --------
     >>> from bayespool import audit, load_example
-    >>> audited = audit(load_example(), "new-b", "P@10", budget=5, posterior="posterior-ratio(draws=100)")
+    >>> audited = audit(load_example(), "new-b", "P@10", budget=5, estimators="posterior-ratio(draws=100)")
     >>> len(audited), audited.interval
     (5, (0.35, 0.57))
     """
@@ -130,7 +133,7 @@ def audit(
     check_number("until", until, above=0)
     level, parsed = fill_ci_prob(ci_prob), parse_sole_measure(measures)
     check_auditable(parsed)
-    estimator = parse_posterior(posterior, estimand=estimand, random_seed=random_seed)
+    estimator = sole_posterior(estimators, posterior_settings, estimand=estimand, random_seed=random_seed)
     (measure,) = with_ideal([parsed], ideal)
     targets = resolve_targets(
         collection,
@@ -210,7 +213,7 @@ def read_audit(path: PathLike) -> Audit:
     --------
     >>> from tempfile import TemporaryDirectory
     >>> from bayespool import audit, load_example, read_audit
-    >>> planned = audit(load_example(), "new-b", "P@10", budget=5, posterior="posterior-ratio(draws=100)")
+    >>> planned = audit(load_example(), "new-b", "P@10", budget=5, estimators="posterior-ratio(draws=100)")
     >>> with TemporaryDirectory() as folder:
     ...     planned.save(f"{folder}/audit.json")
     ...     read_audit(f"{folder}/audit.json").interval == planned.interval

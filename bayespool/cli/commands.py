@@ -132,14 +132,12 @@ class Command(click.Command):
         if not ctx.meta.get("all_options"):
             return
         options = [p for p in self.get_params(ctx) if isinstance(p, Option)]
-        defaults = [
-            str(o.shown_default) for o in options if o.name in ("estimators", "posterior") and o.shown_default
-        ]
+        defaults = [str(o.shown_default) for o in options if o.name == "estimators" and o.shown_default]
         by_default = set(split_list(",".join(defaults)))
         if "default" in by_default:
             by_default |= set(names.DEFAULT_ESTIMATORS)
         for title, of_options, kind in _SECTIONS:
-            if any(option.name in of_options for option in options):
+            if any(option.offers in of_options for option in options):
                 texts = descriptions(kind)
                 marks = {name: " *" for name in texts if name in by_default}
                 rows = [(f"{name}{marks.get(name, '')}", text) for name, text in texts.items()]

@@ -139,7 +139,7 @@ def _run(
 @command(
     "experiments/leaving_out.py:leave_out",
     first="qrels pool organizations measures estimators by collections folder jobs random_seed",
-    more="n_clusters run_types types top truth repool_to test announce posterior judges known_depth "
+    more="n_clusters run_types types top truth repool_to test announce posterior_settings judges known_depth "
     "pool_strategy reading later cluster",
     own=_LATER,
     short="Leave organizations out of the pool and grade every estimator",
@@ -179,7 +179,7 @@ def _with_types(files: Files, keywords: dict[str, Any]) -> None:
     "experiments/random_pools.py:vary_common_topics",
     first="qrels pool organizations measures estimators widths n_samples n_common collections folder jobs "
     "random_seed",
-    more="n_topic_samples by repool_to run_types pool_type target_type posterior judges known_depth "
+    more="n_topic_samples by repool_to run_types pool_type target_type posterior_settings judges known_depth "
     "pool_strategy reading cluster",
     own=_CLUSTER,
     short="Show how pool width and common topics decide the bias",
@@ -205,7 +205,8 @@ def random_pools(files: Files, keywords: dict[str, Any], outputs: Outputs, **exe
     "experiments/budgeting.py:compare_budgets",
     first="qrels pool organizations measures strategies budgets keep estimators collections folder jobs "
     "random_seed",
-    more="by top truth repool_to test stop posterior judges known_depth pool_strategy reading cluster",
+    more="by top truth repool_to test stop posterior_settings judges known_depth pool_strategy reading "
+    "cluster",
     own=_KEEP,
     short="Show how biased pools of different strategies and budgets are",
 )
@@ -236,7 +237,8 @@ def budgets(
     argument=RUNS,
     first="qrels pool organizations judges measures intervals unpool collections folder figure jobs "
     "random_seed",
-    more="tasks batch texts posterior repool_to own_judgments known_depth pool_strategy reading",
+    more="tasks batch texts estimators posterior_settings repool_to own_judgments known_depth "
+    "pool_strategy reading",
     own=_TASKS,
     short="Evaluate the labels of second judges",
 )
@@ -329,7 +331,7 @@ def _write_tasks(listed: Any, path: Path, source: Path | None, to_do: str) -> No
 @command(
     "experiments/checks.py:check_models",
     first="qrels pool organizations measures models n_folds collections folder jobs random_seed",
-    more="posterior judges known_depth pool_strategy reading",
+    more="posterior_settings judges known_depth pool_strategy reading",
     own=JOBS,
     short="Check the models on a pool: organizations held out",
 )

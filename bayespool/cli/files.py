@@ -311,7 +311,7 @@ def check_keywords(function: Callable[..., Any], keywords: Mapping[str, Any]) ->
     """Raise `InputError` for keywords that a function refuses, before files are read."""
     from bayespool.posterior.estimator import given_settings
 
-    if "random_seed" in keywords and "random_seed" in given_settings(keywords.get("posterior")):
+    if "random_seed" in keywords and "random_seed" in given_settings(keywords.get("posterior_settings")):
         raise InputError("--random-seed beside --posterior random_seed=", hint="leave one of the two out")
     with warnings.catch_warnings(action="ignore"), contextlib.suppress(NoCollectionError):
         function(None, **keywords)

@@ -34,7 +34,7 @@ def _documents_file(help: str) -> dict[str, Any]:
         "all runs of the collection.",
     ),
     first="qrels pool organizations measures goal budget own_judgments unpool collections output random_seed",
-    more="until posterior repool_to judges known_depth pool_strategy reading",
+    more="until estimators posterior_settings repool_to judges known_depth pool_strategy reading",
     own={
         "own_judgments": own_option(
             "--judged",
@@ -76,7 +76,7 @@ def judge_next(files: Files, keywords: dict[str, Any], outputs: Outputs) -> None
     ),
     first="qrels pool organizations measures budget go_on judged verify collections output figure "
     "random_seed",
-    more=f"until posterior ci_prob unpool repool_to {WITH_OWN}",
+    more=f"until estimators posterior_settings ci_prob unpool repool_to {WITH_OWN}",
     own={
         "go_on": own_option(
             "--go-on",
@@ -148,7 +148,7 @@ def _refuse_beside(option: str, allowed: set[str]) -> None:
     "scoring/imputing.py:impute",
     argument=RUNS,
     first="qrels pool organizations measures draws unpool collections folder random_seed",
-    more=f"posterior repool_to {WITH_OWN}",
+    more=f"estimators posterior_settings repool_to {WITH_OWN}",
     own={
         "folder": own_option(
             "--output",

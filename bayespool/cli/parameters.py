@@ -65,7 +65,7 @@ class Option(click.Option):
     """Option with a default that only the help says: a function that is called without it has it.
 
     ``first`` options are in the short help. ``writes`` is what an option names that the command writes:
-    "file" or "folder", else empty.
+    "file" or "folder", else empty. ``offers`` is the kind of names that it takes, by default its own.
     """
 
     def __init__(
@@ -74,15 +74,17 @@ class Option(click.Option):
         shown_default: Any = None,
         first: bool = False,
         writes: str = "",
+        offers: str = "",
         **attributes: Any,
     ) -> None:
         super().__init__(*args, **attributes)
+        self.offers = offers or str(self.name)
         self.shown_default = shown_default
         self.first, self.writes = first, writes
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Names that the option takes, or what click offers."""
-        items = [CompletionItem(text) for text in offered(str(self.name), incomplete)]
+        items = [CompletionItem(text) for text in offered(self.offers, incomplete)]
         return items or super().shell_complete(ctx, incomplete)
 
     def make_metavar(self, ctx: click.Context) -> str:
@@ -123,6 +125,7 @@ _PATH = click.Path(path_type=Path)
 _FLAGS = {
     "measures": ("--measure", "-m"),
     "n_common": ("--common",),
+    "posterior_settings": ("--posterior",),
 }
 """Flags of parameters whose names are not theirs."""
 _REPEATED = ("measures", "unpool")
@@ -155,6 +158,7 @@ def function_option(parameter: Parameter, *, first: bool = False) -> Option:
         metavar=f"<{_kind_name(kind)},…>" if texts else None,
         shown_default=parameter.default,
         first=first,
+        offers="" if texts or name != "estimators" else "posterior",
         help=first_sentence(parameter.description) + (" May be repeated." if is_repeated else ""),
     )
 

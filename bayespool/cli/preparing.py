@@ -82,7 +82,7 @@ def prepare(
     "experiments/cards.py:describe_collection",
     argument=files_argument("prepared", help="A prepared collection, whose card is printed."),
     first="qrels pool organizations measures graded collections output report jobs random_seed",
-    more="posterior reading",
+    more="estimators posterior_settings reading",
     own={"jobs": JOBS["jobs"]},
     short="Describe a collection: what to know before scoring on it",
 )

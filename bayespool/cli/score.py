@@ -26,8 +26,8 @@ _PER_TOPIC = {"per_topic": own_option("--per-topic", type=bool, help="One row pe
 @command(
     "scoring/scoring.py:score",
     argument=RUNS,
-    first="qrels pool organizations measures estimators posterior unpool collections output report figure "
-    "random_seed",
+    first="qrels pool organizations measures estimators posterior_settings unpool collections output report "
+    "figure random_seed",
     more=f"scope common_topics repool_to ci_prob {WITH_OWN} per_topic columns",
     own=_PER_TOPIC,
     short="Score runs: bounds, published corrections, posteriors",
@@ -46,7 +46,7 @@ def score(files: Files, keywords: dict[str, Any], outputs: Outputs, per_topic: b
 @command(
     "scoring/scoring.py:score",
     first="measures estimators output figure random_seed",
-    more="posterior per_topic columns write",
+    more="posterior_settings per_topic columns write",
     own={
         **_PER_TOPIC,
         "write": own_option(
@@ -179,8 +179,8 @@ def _table(listed: str) -> dict[str, Any]:
         help="Two or more run files, in TREC format (also .gz, .xz, .zst); folders and globs. Those of "
         "--unpool count. Default: the best pooled run of each organization.",
     ),
-    first="qrels pool organizations measures baseline posterior unpool collections output report figure "
-    "random_seed",
+    first="qrels pool organizations measures baseline posterior_settings unpool collections output report "
+    "figure random_seed",
     more="estimators scope tests level control announce rope systems repool_to "
     f"{WITH_OWN} table columns sort",
     own={
@@ -224,9 +224,9 @@ def _run_name(text: str) -> str:
         "runs",
         help="OLD.run NEW.run: the run that there is, and the new one; or names of runs of --unpool.",
     ),
-    first="qrels pool organizations measures margin probability scope posterior unpool collections "
+    first="qrels pool organizations measures margin probability scope estimators unpool collections "
     "random_seed",
-    more=f"repool_to {WITH_OWN}",
+    more=f"posterior_settings repool_to {WITH_OWN}",
     short="Decide whether a run may replace another, by exit status",
 )
 def gate(files: Files, keywords: dict[str, Any], outputs: Outputs) -> None:
@@ -251,7 +251,7 @@ def gate(files: Files, keywords: dict[str, Any], outputs: Outputs) -> None:
         "--unpool count. Default: the best pooled run of each organization.",
     ),
     first="qrels pool organizations measures difference topics_at_hand sd unpool collections output report",
-    more=f"judgments more_topics power level posterior random_seed repool_to {WITH_OWN}",
+    more=f"judgments more_topics power level estimators posterior_settings random_seed repool_to {WITH_OWN}",
     short="Plan: which differences can be detected, and what helps",
 )
 def plan(files: Files, keywords: dict[str, Any], outputs: Outputs) -> None:
@@ -273,7 +273,7 @@ def plan(files: Files, keywords: dict[str, Any], outputs: Outputs) -> None:
 @command(
     "comparisons/reversing.py:count_reversals",
     first="qrels pool organizations measures estimators judgments collections output figure random_seed",
-    more="posterior test level control exclude_runs judges known_depth pool_strategy reading table",
+    more="posterior_settings test level control exclude_runs judges known_depth pool_strategy reading table",
     own={
         **_table("rates trends p_values risks calibration grades"),
         "exclude_runs": own_option("--exclude-runs", help="Comma-separated ids of runs to leave aside."),

@@ -38,7 +38,7 @@ from bayespool.measures.parsing import parse_measures, parse_sole_measure
 from bayespool.names import AS_JUDGED, By, Control, Estimand, Ideal, Scope, SignificanceTest
 from bayespool.notes import Note
 from bayespool.posterior import PosteriorEstimator
-from bayespool.posterior.estimator import given_settings, parse_posterior, shared_settings
+from bayespool.posterior.estimator import shared_settings, sole_posterior
 from bayespool.scoring import Scores
 from bayespool.scoring.estimators import parse_estimators, with_as_judged
 from bayespool.scoring.score_tables import far_runs, is_on_priors, list_conditions, missing_topics
@@ -69,7 +69,7 @@ def compare(
     *,
     baseline: str | Iterable[str] | None = None,
     estimators: str | Estimator | Iterable[str | Estimator] | None = None,
-    posterior: str | PosteriorEstimator | None = None,
+    posterior_settings: str | PosteriorEstimator | None = None,
     unpool: str | Iterable[str] = (),
     unpool_by: By = "organization",
     repool_to: int | None = None,
@@ -106,7 +106,7 @@ def compare(
         `bayespool.scoring.PAIRED_ESTIMATORS`. ``as-judged``, the scores as judged, is always among them. On
         priors alone, as without a pool, nothing that judging could reverse is called significant unless a
         posterior is named here.
-    posterior : str or PosteriorEstimator, optional
+    posterior_settings : str or PosteriorEstimator, optional
         Settings of the posteriors: 'draws=4000, engine=nuts, mu=Normal(-2,1)'. Judgments are completed once
         for all measures, so that the same draws say how likely a run is better on all of them;
         with ``joint=False`` each measure is as `score` has it. Joint draws learn from the evidence of the
@@ -194,7 +194,7 @@ def compare(
     check_choice("ideal", ideal, Ideal)
     parsed_estimators = parse_estimators(
         with_as_judged("posterior-combined" if estimators is None else estimators),
-        {"joint": True} | shared_settings(posterior),
+        {"joint": True} | shared_settings(posterior_settings),
         by_settings=True,
         estimand=estimand,
         random_seed=random_seed,
@@ -221,7 +221,7 @@ def compare(
     )
     _refuse_one_run(targets.run_ids)
     targets.metadata["pool_notes"] += _kinship(targets)
-    asked |= {"ideal": ideal, **comparing, **settings, "posterior": posterior}
+    asked |= {"ideal": ideal, **comparing, **settings, "posterior_settings": posterior_settings}
     scores = score_targets(
         targets,
         settings=described(measures=parsed, estimators=parsed_estimators, **asked),
@@ -401,7 +401,8 @@ def gate(
     margin: float = 0.0,
     probability: float = 0.95,
     scope: Scope = "population",
-    posterior: str | PosteriorEstimator | None = None,
+    estimators: str | PosteriorEstimator | None = None,
+    posterior_settings: str | PosteriorEstimator | None = None,
     unpool: str | Iterable[str] = (),
     unpool_by: By = "organization",
     repool_to: int | None = None,
@@ -430,9 +431,11 @@ def gate(
         What the verdict speaks of: a population of topics, or these topics. For a population these topics
         are a sample of its topics, which is what a change of a system is judged by; on these topics only
         unjudged documents are uncertain.
-    posterior : str or PosteriorEstimator, optional
-        The posterior, as a model or its settings: 'ratio(draws=4000)', 'draws=4000, engine=nuts'. Without a
-        pool, while documents are unjudged, only one that names its model decides, such as 'combined'.
+    estimators : str or PosteriorEstimator, optional
+        The posterior, by name: 'posterior-ratio'; default: 'posterior-combined'. Without a pool, while
+        documents are unjudged, only one that is named decides.
+    posterior_settings : str or PosteriorEstimator, optional
+        Settings of the posterior: 'draws=4000, engine=nuts, mu=Normal(-2,1)'.
     unpool : str or iterable of str, optional
         Runs of the campaign, or organizations, to score as if they were new: they leave the pool.
     unpool_by : {"organization", "run"}
@@ -461,10 +464,10 @@ def gate(
     Examples
     --------
     >>> from bayespool import gate, load_example
-    >>> verdict = gate(load_example(), ["new-a", "new-b"], "P@10", posterior="ratio")
+    >>> verdict = gate(load_example(), ["new-a", "new-b"], "P@10", estimators="posterior-ratio")
     >>> verdict.verdict, verdict.status
     ('worse', 1)
-    >>> gate(load_example(), ["new-b", "new-a"], "P@10", posterior="ratio").status
+    >>> gate(load_example(), ["new-b", "new-a"], "P@10", estimators="posterior-ratio").status
     0
     """
     measure = parse_sole_measure(measures)
@@ -476,7 +479,8 @@ def gate(
     check_choice("estimand", estimand, Estimand)
     check_choice("ideal", ideal, Ideal)
     check_count("random_seed", random_seed, least=0)
-    estimator = parse_posterior(posterior, estimand=estimand, random_seed=random_seed)
+    named = "posterior-combined" if estimators is None else estimators
+    estimator = sole_posterior(named, posterior_settings, estimand=estimand, random_seed=random_seed)
     expect_collection(collection)
     pair = listed("run_ids", collection.given_run_ids if run_ids is None else run_ids, may_be_empty=True)
     if len(set(pair)) != 2 or len(pair) != 2:
@@ -496,7 +500,7 @@ def gate(
     scores = score_targets(
         targets,
         scope=scope,
-        settings=described(measures=measure, posterior=estimator, **asked),
+        settings=described(measures=measure, estimator=estimator, **asked),
         report=report,
     )
     of_pair, ci_prob = [scores.run_ids.index(run) for run in pair], fill_ci_prob(None)
@@ -513,10 +517,9 @@ def gate(
     lower, upper = (float(end) for end in equal_tailed_interval(lead, ci_prob))
     chance = np.nan if e.draws is None else _chance_of(lead, margin)
     numbers = {"difference": float(lead.mean()), "lower": lower, "upper": upper, "prob_not_worse": chance}
-    is_named = isinstance(posterior, PosteriorEstimator) or "model" in given_settings(posterior)
     verdict: Verdict = "cannot be told"
-    if is_open and not is_named and is_on_priors(scores.metadata):
-        needed = "and without a pool only a posterior asked for by name decides (--posterior combined)"
+    if is_open and estimators is None and is_on_priors(scores.metadata):
+        needed = "and without a pool only a posterior that is named decides (--estimators posterior-combined)"
     elif not scores.metadata["passages"].keys().isdisjoint(pair):
         needed = "and ids that match only without a suffix decide nothing (--reading documents=best-passage)"
     elif max(chance, 1 - chance) >= probability:

@@ -175,7 +175,8 @@ class Comparison(Result):
             if len(apart) > 1 or (apart and joint):
                 text = (
                     f"{estimator}: draws of {', '.join(apart)} come from completed judgments of their own, "
-                    "so that nothing is said across measures; posterior='joint=True' completes them together"
+                    "so that nothing is said across measures; posterior_settings='joint=True' completes "
+                    "them together"
                 )
                 notes.append(Note("estimator", text))
         return tuple(notes)

@@ -27,7 +27,7 @@ from bayespool.measures.populations import refuse_one_topic
 from bayespool.names import AS_JUDGED, By, Estimand
 from bayespool.notes import Note, noted
 from bayespool.posterior import PosteriorEstimator
-from bayespool.posterior.estimator import parse_posterior
+from bayespool.posterior.estimator import sole_posterior
 from bayespool.posterior.unknowns import find_unknowns
 from bayespool.report.result import Result
 from bayespool.scoring.estimators import parse_estimator
@@ -289,7 +289,8 @@ def plan_comparison(
     run_ids: Iterable[str] | None = None,
     measures: object = "P@10",
     *,
-    posterior: str | PosteriorEstimator = "posterior-combined",
+    estimators: str | PosteriorEstimator = "posterior-combined",
+    posterior_settings: str | PosteriorEstimator | None = None,
     unpool: str | Iterable[str] = (),
     unpool_by: By = "organization",
     repool_to: int | None = None,
@@ -316,8 +317,10 @@ def plan_comparison(
         at most.
     measures : measure, default "P@10"
         The measure of the rankings: P@10, nDCG@10, AP@100, …; one of them.
-    posterior : str or PosteriorEstimator, default "posterior-combined"
-        The posterior, as a model or its settings: 'ratio(draws=4000)', 'draws=4000, engine=nuts'.
+    estimators : str or PosteriorEstimator, default "posterior-combined"
+        The posterior, by name: 'posterior-ratio'.
+    posterior_settings : str or PosteriorEstimator, optional
+        Settings of the posterior: 'draws=4000, engine=nuts, mu=Normal(-2,1)'.
     unpool : str or iterable of str, optional
         Runs of the campaign, or organizations, to score as if they were new: they leave the pool. A run
         leaves with all runs of its organization, and only it is scored. Of an organization all runs are
@@ -369,7 +372,7 @@ def plan_comparison(
     --------
     >>> from bayespool import load_example, plan_comparison
     >>> runs = ["new-a", "new-b"]
-    >>> made = plan_comparison(load_example(), runs, posterior="posterior-ratio", more_topics=20)
+    >>> made = plan_comparison(load_example(), runs, estimators="posterior-ratio", more_topics=20)
     >>> now, *_, doubled = made.scenarios()["smallest"]
     >>> bool(0.7 < doubled / now < 0.85)  # of topics alone 1/√2
     True
@@ -388,7 +391,7 @@ def plan_comparison(
     check_share("level", level)
     check_choice("estimand", estimand, Estimand)
     check_count("random_seed", random_seed, least=0)
-    estimator = parse_posterior(posterior, estimand=estimand, random_seed=random_seed)
+    estimator = sole_posterior(estimators, posterior_settings, estimand=estimand, random_seed=random_seed)
     check_count("topics_at_hand", topics_at_hand, least=2)
     check_number("sd", sd, above=0)
     leaving: dict[str, Any] = {"unpool": listed("unpool", unpool, may_be_empty=True)}
@@ -397,13 +400,13 @@ def plan_comparison(
     assumed |= {"power": power, "level": level}
     given = {"estimand": estimand, "topics_at_hand": topics_at_hand, "sd": sd}
     settings = described(
-        measures=measure, posterior=estimator, **leaving, **given, **assumed, random_seed=random_seed
+        measures=measure, estimator=estimator, **leaving, **given, **assumed, random_seed=random_seed
     )
     plan = partial(ComparisonPlan, measure=measure, **assumed)
     if topics_at_hand is not None and sd is not None:
         if collection is not None:
             raise InputError("a collection beside topics at hand", hint="give one or the other")
-        _refuse_idle(settings | {"posterior": posterior})
+        _refuse_idle(settings | {"estimators": estimators, "posterior_settings": posterior_settings})
         at_hand = PairVariances(topics_at_hand, np.array([sd**2]), np.zeros(1), np.zeros(1))
         metadata: dict[str, Any] = {"bayespool": __version__, "settings": settings}
         return plan(variances={False: at_hand}, n_unjudged=0, metadata=metadata)
@@ -423,13 +426,13 @@ def plan_comparison(
         run_ids, n = best, counted(len(best), "organization")
         taken = [f"no runs named: the best pooled runs of {n}, as they are judged; --unpool has new ones"]
     variances = dict[bool, PairVariances]()
-    estimators = (parse_estimator(AS_JUDGED), estimator)
+    both = (parse_estimator(AS_JUDGED), estimator)
     for labels in (False, True) if collection.judges else (False,):
         targets = resolve_targets(
             collection if labels else dataclasses.replace(collection, judges=()),
             run_ids,
             (measure,),
-            estimators,
+            both,
             estimand=estimand,
             **leaving,
         )
@@ -467,7 +470,7 @@ def best_pooled_runs(collection: Collection, measure: Measure) -> tuple[str, ...
     return runs if len(runs) > 1 else pooled[:_MOST_RUNS]
 
 
-_IDLE = ("posterior", "unpool", "unpool_by", "repool_to", "estimand", "judgments")
+_IDLE = ("estimators", "posterior_settings", "unpool", "unpool_by", "repool_to", "estimand", "judgments")
 """Settings that a plan without a collection does not use."""
 
 

@@ -163,7 +163,7 @@ def count_reversals(
     measures: object = "P@10",
     *,
     estimators: str | Estimator | Iterable[str | Estimator] = "interpolated,smoothed,posterior-combined",
-    posterior: str | PosteriorEstimator | None = None,
+    posterior_settings: str | PosteriorEstimator | None = None,
     judgments: int | Iterable[int] = (1_000, 10_000),
     fitted: bool = True,
     announce: float | Iterable[float] = (0.5, 0.8, 0.95),
@@ -188,7 +188,7 @@ def count_reversals(
     estimators : str, Estimator or sequence of them, default "interpolated,smoothed,posterior-combined"
         Names with settings in parentheses, such as background(e=0.05), or 'default', 'all', 'pairs'.
         ``as-judged``, the scores as judged, is always among them.
-    posterior : str or PosteriorEstimator, optional
+    posterior_settings : str or PosteriorEstimator, optional
         Settings of the posteriors: 'draws=4000, engine=nuts, mu=Normal(-2,1)'.
     judgments : int or sequence of int, default (1000, 10000)
         Sizes of the smaller judgment sets. See `bayespool.comparisons.judgment_subset`; those not smaller
@@ -260,11 +260,13 @@ def count_reversals(
     check_choice("control", control, PairControl)
     check_count("random_seed", random_seed, least=0)
     rankings = parse_ranking_measures(measures)
-    overrides = shared_settings(posterior)
+    overrides = shared_settings(posterior_settings)
     parsed_estimators = parse_estimators(with_as_judged(estimators), overrides, random_seed=random_seed)
     given: dict[str, Any] = {"judgments": sizes, "fitted": fitted, "announce": shares, "unseen": unseen}
     given |= {"test": test, "level": level, "control": control, "random_seed": random_seed}
-    settings = described(measures=rankings, estimators=parsed_estimators, **given, posterior=posterior)
+    settings = described(
+        measures=rankings, estimators=parsed_estimators, **given, posterior_settings=posterior_settings
+    )
     applied = applied_control(test, control)
     expect_collection(collection)
     groups, as_given = _groups(collection, run_ids), collection

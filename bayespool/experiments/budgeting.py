@@ -206,7 +206,7 @@ def compare_budgets(
     measures: object = ("P@100", "AP@100", "nDCG@100"),
     *,
     estimators: object = (),
-    posterior: str | PosteriorEstimator | None = None,
+    posterior_settings: str | PosteriorEstimator | None = None,
     strategies: str | Strategy | Iterable[str | Strategy] = "paper",
     budgets: Iterable[int] | None = None,
     by: By = "organization",
@@ -233,7 +233,7 @@ def compare_budgets(
     estimators : str, Estimator, sequence or mapping of them, optional
         What estimates runs left out of each pool, too: 'default', 'all', 'pairs', or names; default: nothing.
         A posterior is fitted for each strategy, budget and organization: name few of them.
-    posterior : str or PosteriorEstimator, optional
+    posterior_settings : str or PosteriorEstimator, optional
         Settings of the posteriors among them: 'draws=4000, engine=nuts, mu=Normal(-2,1)'.
     strategies : str, Strategy or iterable of them, default "paper"
         'paper' (the nine of Lipani et al. 2017), 'all', or names with settings in parentheses.

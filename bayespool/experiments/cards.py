@@ -28,7 +28,7 @@ from bayespool.notes import Note, noted
 from bayespool.pooling import PoolReport, describe_pool
 from bayespool.posterior import PosteriorEstimator
 from bayespool.posterior.distance import N_KINDS, find_kinds
-from bayespool.posterior.estimator import parse_posterior
+from bayespool.posterior.estimator import sole_posterior
 from bayespool.report.result import cited_by
 from bayespool.report.saving import StoredResult
 from bayespool.tables.citations import CITATIONS
@@ -93,7 +93,8 @@ def describe_collection(
     measures: object = "P@10",
     *,
     graded: bool = False,
-    posterior: str | PosteriorEstimator = "posterior-combined",
+    estimators: str | PosteriorEstimator = "posterior-combined",
+    posterior_settings: str | PosteriorEstimator | None = None,
     random_seed: int = 1,
     n_jobs: int | None = None,
     report: Callable[[str], None] | None = None,
@@ -108,8 +109,10 @@ def describe_collection(
     graded : bool, default False
         Leave organizations out of the pool, one by one (near) and four kinds of them at a time (far), and say
         how biased scores are as judged, and what the posterior's intervals covered. It takes minutes.
-    posterior : str or PosteriorEstimator, default "posterior-combined"
-        The posterior, as a model or its settings: 'ratio(draws=4000)', 'draws=4000, engine=nuts'.
+    estimators : str or PosteriorEstimator, default "posterior-combined"
+        The posterior, by name: 'posterior-ratio'.
+    posterior_settings : str or PosteriorEstimator, optional
+        Settings of the posterior: 'draws=4000, engine=nuts, mu=Normal(-2,1)'.
     random_seed : int, default 1
         Random seed; the same inputs and seed give the same bytes.
     n_jobs : int, optional
@@ -149,18 +152,20 @@ def describe_collection(
     'of 8 organizations, to depth 10; 23 runs at hand'
     """
     parsed = parse_measures(measures)
-    estimator = parse_posterior(posterior, estimand="pooled", random_seed=random_seed)
+    asked: dict[str, Any] = {"estimators": estimators, "posterior_settings": posterior_settings}
+    asked["random_seed"] = random_seed
+    estimator = sole_posterior(**asked, estimand="pooled")
     check_count("random_seed", random_seed, least=0)
     expect_collection(collection)
     say = report or (lambda stage: None)
     trials = dict[str, LeaveOutResult]()
     if graded:
-        asked = {"measures": parsed, "estimators": [AS_JUDGED, estimator], "random_seed": random_seed}
-        trials = dict(_trials(collection, say, ci_prob=0.95, n_jobs=n_jobs, **asked))
+        both = {"measures": parsed, "estimators": [AS_JUDGED, estimator], "random_seed": random_seed}
+        trials = dict(_trials(collection, say, ci_prob=0.95, n_jobs=n_jobs, **both))
     pool, rows = describe_pool(collection), list[dict[str, Any]]()
     for measure in parsed:
         say(f"smallest difference under {measure}")
-        rows += _measure_rows(measure, _variances(collection, measure, posterior, random_seed), trials)
+        rows += _measure_rows(measure, _variances(collection, measure, **asked), trials)
     by_measure = pd.DataFrame(rows)
     settings = {"measures": parsed, "graded": graded, "estimators": (AS_JUDGED, estimator)}
     metadata = check_metadata(
@@ -206,17 +211,15 @@ def _trials(
         yield _FAR, leave_out(collection, by="type", run_types=run_types, **asked)
 
 
-def _variances(
-    collection: Collection, measure: Measure, posterior: str | PosteriorEstimator, random_seed: int
-) -> PairVariances | None:
+def _variances(collection: Collection, measure: Measure, **asked: Any) -> PairVariances | None:
     """Return the variances of differences between the best runs of organizations, None without two runs."""
     runs = best_pooled_runs(collection, measure)
     if len(runs) < 2 or len(collection.query_ids) < 2:
         return None
     without_labels = replace(collection, judges=())
-    settings: dict[str, Any] = {"posterior": posterior, "judgments": (), "more_topics": ()}
+    asked |= {"judgments": (), "more_topics": ()}
     with warnings.catch_warnings(category=PooledRunWarning, action="ignore"):  # they are meant
-        plan = plan_comparison(without_labels, runs, measure, random_seed=random_seed, **settings)
+        plan = plan_comparison(without_labels, runs, measure, **asked)
     return plan.variances[False]
 
 

@@ -208,7 +208,7 @@ def check_models(
     models: str | Iterable[str] | None = None,
     n_folds: int = 5,
     random_seed: int = 1,
-    posterior: str | PosteriorEstimator | None = None,
+    posterior_settings: str | PosteriorEstimator | None = None,
     containers: bool = True,
     n_jobs: int | None = None,
     progress: Callable[[int, int], None] | None = None,
@@ -232,7 +232,7 @@ def check_models(
         Folds of organizations, at most one for each. As in the weights of the combined estimator.
     random_seed : int, default 1
         Random seed; the same inputs and seed give the same bytes.
-    posterior : str or PosteriorEstimator, optional
+    posterior_settings : str or PosteriorEstimator, optional
         Settings of the posteriors: 'draws=4000, engine=nuts, mu=Normal(-2,1)'. By default of 500 draws.
     containers : bool, default True
         Whether to gather predictions in containers for ArviZ.
@@ -258,7 +258,7 @@ def check_models(
     Examples
     --------
     >>> from bayespool import load_example
-    >>> checks = check_models(load_example(), models="ratio", posterior="draws=50", containers=False)
+    >>> checks = check_models(load_example(), models="ratio", posterior_settings="draws=50", containers=False)
     >>> checks["P@10", "ratio"].draws.shape
     (200, 21)
     """
@@ -266,9 +266,9 @@ def check_models(
     check_count("random_seed", random_seed, least=0)
     parsed = parse_ranking_measures(measures)
     names = MODEL_NAMES if models is None else parse_models(models)
-    given = given_settings(posterior)
+    given = given_settings(posterior_settings)
     if "model" in given:
-        raise InputError(f"posterior names the model {given['model']!r}", hint="name it among the models")
+        raise InputError(f"settings name the model {given['model']!r}", hint="name it among the models")
     priors: dict[str, str] = dict(given.pop("priors", {}))
     sampling = PosteriorEstimator(**{"draws": 500, **given})
     refuse_foreign_priors(priors, names)
@@ -321,7 +321,13 @@ def check_models(
     trees = {(str(p.measure), p.model): p.to_datatree(**about, **shared) for p in predictions if containers}
     metadata = check_metadata(
         collection,
-        **described(measures=parsed, models=names, **shared, posterior=posterior, engine=sampling.engine),
+        **described(
+            measures=parsed,
+            models=names,
+            **shared,
+            posterior_settings=posterior_settings,
+            engine=sampling.engine,
+        ),
     )
     return ModelChecks(tuple(predictions), MappingProxyType(trees), MappingProxyType(metadata))
 

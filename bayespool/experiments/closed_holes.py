@@ -91,7 +91,7 @@ def grade_later(
     measures: object = "P@10",
     *,
     estimators: object = "all",
-    posterior: str | PosteriorEstimator | None = None,
+    posterior_settings: str | PosteriorEstimator | None = None,
     estimand: Estimand = "complete",
     ci_prob: float | None = None,
     random_seed: int = 1,
@@ -111,7 +111,7 @@ def grade_later(
         With the first judgments and a known pool.
     later : Judgments
         Judgments that include further documents. Documents judged at first keep their first relevance.
-    measures, estimators, posterior, ci_prob, random_seed, folder, n_jobs, progress : optional
+    measures, estimators, posterior_settings, ci_prob, random_seed, folder, n_jobs, progress : optional
         As in `bayespool.leave_out`.
     estimand : {"complete", "pooled"}, default "complete"
 

@@ -461,7 +461,7 @@ def run_design(
     measures: object = "P@10",
     *,
     estimators: object = "all",
-    posterior: str | PosteriorEstimator | None = None,
+    posterior_settings: str | PosteriorEstimator | None = None,
     estimand: Estimand = "pooled",
     ci_prob: float | None = None,
     random_seed: int = 1,
@@ -480,7 +480,7 @@ def run_design(
     measures : measure or iterable of measures, default "P@10"
     estimators : str, Estimator, sequence or mapping of them, default "all"
         Names with settings in parentheses, or estimators by their labels.
-    posterior : str or PosteriorEstimator, optional
+    posterior_settings : str or PosteriorEstimator, optional
         Settings of the posteriors: ``"draws=4000, engine=nuts"``.
     estimand : {"complete", "pooled"}, default "pooled"
         Whether unjudged documents below the pool depth are estimated (complete) or stay nonrelevant.

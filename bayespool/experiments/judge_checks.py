@@ -40,7 +40,7 @@ from bayespool.measures import Measure
 from bayespool.names import By, Estimand
 from bayespool.notes import Note
 from bayespool.posterior import PosteriorEstimator
-from bayespool.posterior.estimator import parse_posterior
+from bayespool.posterior.estimator import sole_posterior
 from bayespool.posterior.notes import judge_problems
 from bayespool.report.result import Figure, Result
 from bayespool.scoring import find_targets
@@ -62,7 +62,7 @@ class JudgesSettings:
     """Settings of a check of judges, whose change invalidates stored intervals."""
 
     measures: tuple[Measure, ...]
-    posterior: PosteriorEstimator
+    estimator: PosteriorEstimator
     unpool: tuple[str, ...] = ()
     unpool_by: By = "organization"
     repool_to: int | None = None
@@ -90,7 +90,7 @@ class IntervalsWithLabels(Task):
         judges: dict[str, tuple[Judge, ...]] = {judge.name: (judge,) for judge in collection.judges}
         if len(judges) > 1:
             judges[ALL_JUDGES] = collection.judges
-        reduced, estimator = collection.unpool(part), settings.posterior
+        reduced, estimator = collection.unpool(part), settings.estimator
         intervals: dict[tuple[Measure, str], Row] = {}
         for name, with_judges in {"": (), **judges}.items():
             labeled, which = replace(reduced, judges=with_judges), "with" if name else "without"
@@ -439,7 +439,8 @@ def check_judges(
     collection: Collection,
     measures: object = "P@10",
     *,
-    posterior: str | PosteriorEstimator = "posterior-combined",
+    estimators: str | PosteriorEstimator = "posterior-combined",
+    posterior_settings: str | PosteriorEstimator | None = None,
     unpool: str | Iterable[str] = (),
     unpool_by: By = "organization",
     repool_to: int | None = None,
@@ -460,8 +461,10 @@ def check_judges(
         With judges (`bayespool.read_collection`, `bayespool.collection.add_judges`).
     measures : measure or iterable of measures, default "P@10"
         P@10, nDCG@10, P(rel=2)@10, AP@100, ….
-    posterior : str or PosteriorEstimator, default "posterior-combined"
-        The posterior of the intervals: settings, 'draws=4000', or a model with them, 'ratio(draws=4000)'.
+    estimators : str or PosteriorEstimator, default "posterior-combined"
+        The posterior of the intervals, by name: 'posterior-ratio'.
+    posterior_settings : str or PosteriorEstimator, optional
+        Settings of the posterior: 'draws=4000, engine=nuts, mu=Normal(-2,1)'.
     unpool : str or iterable of str, optional
         A run or organization to score as if it were new: it leaves the pool. A run leaves with all runs of
         its organization, and only it is scored. Of an organization all runs are scored.
@@ -535,8 +538,8 @@ def check_judges(
 
     check_count("random_seed", random_seed, least=0)
     check_count("repool_to", repool_to)
-    estimator = parse_posterior(posterior, estimand=estimand, random_seed=random_seed)
-    settings = JudgesSettings(**parsed_fields(JudgesSettings, locals()) | {"posterior": estimator})
+    estimator = sole_posterior(estimators, posterior_settings, estimand=estimand, random_seed=random_seed)
+    settings = JudgesSettings(**parsed_fields(JudgesSettings, locals()) | {"estimator": estimator})
     parsed = settings.measures
     expect_collection(collection)
     if not collection.judges:

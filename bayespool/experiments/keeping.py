@@ -116,7 +116,7 @@ def keep_judgments(
     *,
     keep: Iterable[float] = (0.1, 0.2, 0.5),
     estimators: object = None,
-    posterior: str | PosteriorEstimator | None = None,
+    posterior_settings: str | PosteriorEstimator | None = None,
     n_samples: int = 5,
     random_seed: int = 1,
     folder: str | Path | None = None,
@@ -135,7 +135,7 @@ def keep_judgments(
     estimators : str, Estimator, sequence or mapping of them, optional
         Default: as-judged, with a second judge judge-filled, and posterior-combined, which completes the
         judgments for all runs together.
-    posterior : str or PosteriorEstimator, optional
+    posterior_settings : str or PosteriorEstimator, optional
         Settings of the posteriors among them: 'draws=4000, engine=nuts, mu=Normal(-2,1)'.
     n_samples : int, default 5
         Random samples of each share.

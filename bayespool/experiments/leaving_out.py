@@ -168,7 +168,7 @@ def leave_out(
     measures: object = "P@10",
     *,
     estimators: object = "all",
-    posterior: str | PosteriorEstimator | None = None,
+    posterior_settings: str | PosteriorEstimator | None = None,
     by: Literal["organization", "run", "cluster", "type"] = "organization",
     n_clusters: int | None = None,
     run_types: Mapping[str, str] | None = None,
@@ -201,7 +201,7 @@ def leave_out(
         'default', 'all', 'pairs', or names with settings in parentheses: background(e=0.05). The first three
         are `bayespool.scoring.DEFAULT_ESTIMATORS`, `bayespool.scoring.ALL_ESTIMATORS` and
         `bayespool.scoring.PAIRED_ESTIMATORS`; a mapping is of labels to estimators.
-    posterior : str or PosteriorEstimator, optional
+    posterior_settings : str or PosteriorEstimator, optional
         Settings of the posteriors: 'draws=4000, engine=nuts, mu=Normal(-2,1)'.
     by : {"organization", "run", "cluster", "type"}, default "organization"
         What is left out of the pool at a time. An organization's runs resemble each other, so that leaving
@@ -439,7 +439,7 @@ def leave_out_several(
     measures: object = "P@10",
     *,
     estimators: object = "all",
-    posterior: str | PosteriorEstimator | None = None,
+    posterior_settings: str | PosteriorEstimator | None = None,
     by: Literal["organization", "run", "cluster", "type"] = "organization",
     n_clusters: int | None = None,
     run_types: Mapping[str, str] | None = None,
@@ -468,7 +468,8 @@ def leave_out_several(
     ----------
     collections : mapping of str to Collection
         By name, such as `bayespool.read_collections` gives them.
-    measures, estimators, posterior, by, n_clusters, run_types, types, runs, top, top_pool, truth, unseen, \
+    measures, estimators, posterior_settings, by, n_clusters, run_types, types, runs, top, top_pool, truth,
+    unseen, \
 denominator, repool_to, test, announce, ci_prob, random_seed : optional
         As in `bayespool.leave_out`.
     folder : path, optional

@@ -189,7 +189,7 @@ def vary_pool_width(
     measures: object = "P@10",
     *,
     estimators: object = ("as-judged", "condensed-list", "systems-adjustment"),
-    posterior: str | PosteriorEstimator | None = None,
+    posterior_settings: str | PosteriorEstimator | None = None,
     widths: Iterable[int] | None = None,
     n_samples: int = 100,
     by: By = "run",
@@ -217,7 +217,7 @@ def vary_pool_width(
         Runs outside each pool that are scored. In the paper one; more make the means steadier.
     ci_prob : float, optional
         Probability of the intervals; default: 0.95, or what `bayespool.rcParams` has. They are equal-tailed.
-    collection, measures, posterior, widths, n_samples, by, runs, repool_to, run_types, pool_type, \
+    collection, measures, posterior_settings, widths, n_samples, by, runs, repool_to, run_types, pool_type, \
 target_type, random_seed, folder, n_jobs, progress : optional
         As in `vary_common_topics`; the subfolder of finished pools is ``pool-width/``.
 
@@ -269,7 +269,7 @@ def vary_common_topics(
     measures: object = "P@10",
     *,
     estimators: object = None,
-    posterior: str | PosteriorEstimator | None = None,
+    posterior_settings: str | PosteriorEstimator | None = None,
     widths: Iterable[int] | None = None,
     n_samples: int = 100,
     by: By = "run",
@@ -297,7 +297,7 @@ def vary_common_topics(
     estimators : str, Estimator, sequence or mapping of them, optional
         Estimators; by default as-judged, condensed-list and, without common topics, systems-adjustment. As
         of `vary_pool_width`.
-    posterior : str or PosteriorEstimator, optional
+    posterior_settings : str or PosteriorEstimator, optional
         Settings of the posteriors among them: 'draws=4000, engine=nuts, mu=Normal(-2,1)'.
     widths : iterable of int, optional
         Pool widths: numbers of contributors that make a pool. By default 2, 4, 10, 20 and 40 as far as there

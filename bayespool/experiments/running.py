@@ -451,8 +451,8 @@ class Task:
 
         With the versions of the user's own measures, models and so on.
         """
-        posterior = ("", settings.posterior)
-        return dict(settings.describe()) | user_code_versions([posterior], settings.measures)
+        estimators = [("", settings.estimator)]
+        return dict(settings.describe()) | user_code_versions(estimators, settings.measures)
 
     def prepare(self, collection: Collection, settings: Any) -> None:
         """Inspect the collection as given, before any part is computed."""

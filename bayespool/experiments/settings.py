@@ -87,7 +87,7 @@ class ExperimentSettings:
         settings = cls(**parsed_fields(cls, given) | {"estimators": ()})
         estimators = labeled_estimators(
             given["estimators"],
-            given["posterior"],
+            given["posterior_settings"],
             estimand=settings.estimand_of_estimators,
             random_seed=settings.random_seed,
             may_be_empty=cls.MAY_LACK_ESTIMATORS,
@@ -371,7 +371,7 @@ def _is_built_in(defined: type | Callable[..., Any]) -> bool:
 
 def labeled_estimators(
     given: object,
-    posterior: str | PosteriorEstimator | None = None,
+    posterior_settings: str | PosteriorEstimator | None = None,
     *,
     estimand: Estimand = "pooled",
     random_seed: int,
@@ -384,7 +384,7 @@ def labeled_estimators(
     Parameters
     ----------
     given : str, Estimator, sequence or mapping of them
-    posterior : str or PosteriorEstimator, optional
+    posterior_settings : str or PosteriorEstimator, optional
         Settings of the posteriors among them.
     estimand : {"complete", "pooled"}
         That of all of them.
@@ -396,7 +396,7 @@ def labeled_estimators(
     InputError
         Unknown name or setting, none, two of one label, or a prior that none of them has.
     """
-    shared = shared_settings(posterior)
+    shared = shared_settings(posterior_settings)
     entries = given.items() if isinstance(given, Mapping) else listed("estimators", given, may_be_empty=True)
     pairs = [e for e in entries if isinstance(e, tuple)]
     texts = named_estimators(e for e in entries if not isinstance(e, tuple))

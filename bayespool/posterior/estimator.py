@@ -444,7 +444,7 @@ class PosteriorEstimator:
 
 
 def given_settings(posterior: str | PosteriorEstimator | None) -> dict[str, Any]:
-    """Return the settings that a posterior does not leave at their defaults.
+    """Return the settings that a posterior, or a text of settings, does not leave at their defaults.
 
     Parameters
     ----------
@@ -490,12 +490,12 @@ def given_settings(posterior: str | PosteriorEstimator | None) -> dict[str, Any]
     return settings | {"model": name}
 
 
-def shared_settings(posterior: str | PosteriorEstimator | None) -> dict[str, Any]:
-    """Return the given settings of several posteriors, or raise `InputError` for a model among them."""
-    given = given_settings(posterior)
+def shared_settings(posterior_settings: str | PosteriorEstimator | None) -> dict[str, Any]:
+    """Return the given settings of all posteriors, or raise `InputError` for a model among them."""
+    given = given_settings(posterior_settings)
     if "model" in given:
-        hint = "name it among the estimators"
-        raise InputError(f"posterior names the model {given['model']!r}", hint=hint)
+        hint = f"name it among the estimators: posterior-{given['model'].replace('_', '-')}"
+        raise InputError(f"settings name the model {given['model']!r}", hint=hint)
     return given
 
 
@@ -513,12 +513,33 @@ def parse_posterior(posterior: str | PosteriorEstimator | None, **defaults: Any)
     return PosteriorEstimator(**(defaults | given))
 
 
+def sole_posterior(
+    estimators: str | PosteriorEstimator,
+    posterior_settings: str | PosteriorEstimator | None = None,
+    **defaults: Any,
+) -> PosteriorEstimator:
+    """Return the one posterior that is named, with settings and defaults for what its text leaves out.
+
+    Examples
+    --------
+    >>> found = sole_posterior("posterior-ratio(draws=50)", "draws=100, chains=2", random_seed=3)
+    >>> found.draws, found.chains, found.random_seed
+    (50, 2, 3)
+    """
+    shared = shared_settings(posterior_settings)
+    known = [f"posterior-{model.replace('_', '-')}" for model in ("combined", *MODELS)]
+    if isinstance(estimators, str) and (name := leading_name(estimators)) not in known:
+        raise InputError(f"{name!r} is no posterior", hint=known_names(name, known))
+    return parse_posterior(estimators, **(defaults | shared))
+
+
 def complete(
     collection: Collection,
     run_ids: str | Iterable[str] | None = None,
     measures: object = "P@10",
     *,
-    posterior: str | PosteriorEstimator = "posterior-combined",
+    estimators: str | PosteriorEstimator = "posterior-combined",
+    posterior_settings: str | PosteriorEstimator | None = None,
     estimand: Estimand = "complete",
     random_seed: int = 1,
 ) -> Completion:
@@ -531,8 +552,10 @@ def complete(
         Default: the runs that were not pooled.
     measures : measure or iterable of measures, default "P@10"
         Determine the depth and the levels of relevance of the completion.
-    posterior : str or PosteriorEstimator, default "posterior-combined"
-        The model, with settings in parentheses.
+    estimators : str or PosteriorEstimator, default "posterior-combined"
+        The posterior, by name: 'posterior-ratio'.
+    posterior_settings : str or PosteriorEstimator, optional
+        Settings of the posterior: 'draws=4000, engine=nuts, mu=Normal(-2,1)'.
     estimand : {"complete", "pooled"}
         Whether unjudged documents below the pool depth are completed or stay nonrelevant.
     random_seed : int, default 1
@@ -551,14 +574,14 @@ def complete(
     Examples
     --------
     >>> from bayespool import complete, load_example
-    >>> completion = complete(load_example(), "new-b", "P@10", posterior="ratio(draws=250)")
+    >>> completion = complete(load_example(), "new-b", "P@10", estimators="posterior-ratio(draws=250)")
     >>> five, ten = completion.evaluate("P@5", "P@10")
     >>> bool((five.amount <= ten.amount).all())
     True
     >>> len(completion.qrels(0).relevance) > 1181  # the judgments, and those of the first draw
     True
     """
-    estimator = parse_posterior(posterior, estimand=estimand, random_seed=random_seed)
+    estimator = sole_posterior(estimators, posterior_settings, estimand=estimand, random_seed=random_seed)
     return estimator.complete(collection, run_ids, measures)
 
 

@@ -322,7 +322,7 @@ def cited_by(metadata: Mapping[str, Any]) -> list[str]:
     models = [f"posterior-{model}" for model in metadata.get("models") or ()]
     for name in (*estimator_names(metadata), *models):
         keys += ESTIMATORS[name].citations if name in ESTIMATORS else ()
-    for entry in (*estimator_entries(metadata), metadata.get("posterior"), metadata):
+    for entry in (*estimator_entries(metadata), metadata):
         engine = ENGINES.get(str(entry.get("engine"))) if isinstance(entry, Mapping) else None
         keys += getattr(engine, "citations", ())
     return keys

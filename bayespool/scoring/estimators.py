@@ -95,7 +95,7 @@ def register_model(spec: ModelSpec) -> ModelSpec:
     ...         predictors={"support": (1.0, 1.0)},
     ...     )
     ... )
-    >>> completion = complete(load_example(), "new-b", "P@10", posterior="support_only(draws=100)")
+    >>> completion = complete(load_example(), "new-b", "P@10", estimators="posterior-support-only(draws=100)")
     >>> completion.n_draws
     400
     >>> parse_estimator("posterior-support-only(draws=100)").model

@@ -24,7 +24,7 @@ from bayespool.names import By, Estimand, describe_estimator
 from bayespool.notes import Note, noted
 from bayespool.posterior import Completion, PosteriorEstimator
 from bayespool.posterior.completion import judged_by_topic
-from bayespool.posterior.estimator import parse_posterior
+from bayespool.posterior.estimator import sole_posterior
 from bayespool.report.result import Result
 from bayespool.scoring.scoring import resolve_targets
 from bayespool.tables.files import PathLike
@@ -209,7 +209,8 @@ def impute(
     run_ids: str | Iterable[str] | None = None,
     measures: object = "P@10",
     *,
-    posterior: str | PosteriorEstimator = "posterior-combined",
+    estimators: str | PosteriorEstimator = "posterior-combined",
+    posterior_settings: str | PosteriorEstimator | None = None,
     unpool: str | Iterable[str] = (),
     unpool_by: By = "organization",
     repool_to: int | None = None,
@@ -230,8 +231,10 @@ def impute(
     measures : measure or iterable of measures, default "P@10"
         P@10, nDCG@10, P(rel=2)@10, AP@100, …. They say how deep judgments are completed and which levels of
         relevance are distinguished; one completion serves them all.
-    posterior : str or PosteriorEstimator, default "posterior-combined"
-        The posterior whose draws are written, or its settings: "ratio(draws=2000)", "engine=nuts".
+    estimators : str or PosteriorEstimator, default "posterior-combined"
+        The posterior whose draws are written, by name: 'posterior-ratio'.
+    posterior_settings : str or PosteriorEstimator, optional
+        Settings of the posterior: 'draws=4000, engine=nuts, mu=Normal(-2,1)'.
     unpool : str or iterable of str, optional
         A run of the campaign, or an organization, to complete as if it were new: it leaves the pool. A run
         leaves with all runs of its organization, and only it is completed.
@@ -279,7 +282,7 @@ def impute(
     Examples
     --------
     >>> from bayespool import impute, load_example
-    >>> imputations = impute(load_example(), "new-b", "P@10", draws=5, posterior="posterior-ratio")
+    >>> imputations = impute(load_example(), "new-b", "P@10", draws=5, estimators="posterior-ratio")
     >>> imputations.qrels(0)
     <Qrels: 1,225 judgments, 20 topics>
     >>> imputations.draws
@@ -287,7 +290,7 @@ def impute(
     """
     check_count("draws", draws, least=2)
     parsed = parse_ranking_measures(measures)
-    estimator = parse_posterior(posterior, estimand=estimand, random_seed=random_seed)
+    estimator = sole_posterior(estimators, posterior_settings, estimand=estimand, random_seed=random_seed)
     if draws > (n_available := estimator.draws * estimator.chains):
         raise InputError(
             f"{draws} completed qrels out of {n_available} draws",

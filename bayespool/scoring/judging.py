@@ -23,7 +23,7 @@ from bayespool.measures.populations import topic_width
 from bayespool.names import By, Estimand, Goal, Ideal, describe_estimator
 from bayespool.notes import Note
 from bayespool.posterior import Completion, PosteriorEstimator
-from bayespool.posterior.estimator import parse_posterior
+from bayespool.posterior.estimator import sole_posterior
 from bayespool.scoring.judging_influence import (
     Belief,
     Influence,
@@ -326,7 +326,8 @@ def judge_next(
     run_ids: str | Iterable[str] | None = None,
     measures: object = "P@10",
     *,
-    posterior: str | PosteriorEstimator = "posterior-combined",
+    estimators: str | PosteriorEstimator = "posterior-combined",
+    posterior_settings: str | PosteriorEstimator | None = None,
     unpool: str | Iterable[str] = (),
     unpool_by: By = "organization",
     repool_to: int | None = None,
@@ -350,8 +351,10 @@ def judge_next(
         else all runs of the collection.
     measures : measure, default "P@10"
         P@10, nDCG@10, AP@100, …; one of them.
-    posterior : str or PosteriorEstimator, default "posterior-combined"
-        The posterior that says what is uncertain, or its settings: "ratio(draws=4000)", "engine=nuts".
+    estimators : str or PosteriorEstimator, default "posterior-combined"
+        The posterior that says what is uncertain, by name: 'posterior-ratio'.
+    posterior_settings : str or PosteriorEstimator, optional
+        Settings of the posterior: 'draws=4000, engine=nuts, mu=Normal(-2,1)'.
     unpool : str or iterable of str, optional
         A run of the campaign, or an organization, to score as if it were new: it leaves the pool. A run
         leaves with all runs of its organization, and only it is scored.
@@ -405,7 +408,7 @@ def judge_next(
     Examples
     --------
     >>> from bayespool import judge_next, load_example
-    >>> judgments = judge_next(load_example(), "new-b", "P@10", budget=5, posterior="posterior-ratio")
+    >>> judgments = judge_next(load_example(), "new-b", "P@10", budget=5, estimators="posterior-ratio")
     >>> len(judgments), judgments.expected_after < judgments.now
     (5, True)
     """
@@ -413,7 +416,7 @@ def judge_next(
     check_count("budget", budget)
     check_number("until", until, above=0)
     level = fill_ci_prob(ci_prob)
-    estimator = parse_posterior(posterior, estimand=estimand, random_seed=random_seed)
+    estimator = sole_posterior(estimators, posterior_settings, estimand=estimand, random_seed=random_seed)
     (measure,) = with_ideal([parse_sole_measure(measures)], ideal)
     targets = resolve_targets(
         collection,

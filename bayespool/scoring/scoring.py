@@ -187,7 +187,7 @@ def score(
     measures: object = "P@10",
     *,
     estimators: str | Estimator | Iterable[str | Estimator] = "default",
-    posterior: str | PosteriorEstimator | None = None,
+    posterior_settings: str | PosteriorEstimator | None = None,
     unpool: str | Iterable[str] = (),
     unpool_by: By = "organization",
     repool_to: int | None = None,
@@ -215,7 +215,7 @@ def score(
         The three stand for `bayespool.scoring.DEFAULT_ESTIMATORS`, `bayespool.scoring.ALL_ESTIMATORS` and
         `bayespool.scoring.PAIRED_ESTIMATORS`, in which each published correction is followed by the
         posterior of its hierarchical form.
-    posterior : str or PosteriorEstimator, optional
+    posterior_settings : str or PosteriorEstimator, optional
         Settings of the posteriors: "draws=4000, engine=nuts, mu=Normal(-2,1)".
     unpool : str or iterable of str, optional
         A run of the campaign, or an organization, to score as if it were new: it leaves the pool. A run
@@ -293,7 +293,9 @@ def score(
     topics = listed("common_topics", common_topics, may_be_empty=True)
     defaults: dict[str, Any] = {"estimand": estimand, "random_seed": random_seed}
     requested = with_common_topics(estimators, topics, **defaults)
-    parsed_estimators = parse_estimators(requested, shared_settings(posterior), by_settings=True, **defaults)
+    parsed_estimators = parse_estimators(
+        requested, shared_settings(posterior_settings), by_settings=True, **defaults
+    )
     asked: dict[str, Any] = {"unpool": listed("unpool", unpool, may_be_empty=True), "unpool_by": unpool_by}
     asked |= {"repool_to": repool_to, "estimand": estimand}
     targets = resolve_targets(
@@ -304,7 +306,12 @@ def score(
         **asked,
     )
     asked |= {"ideal": ideal, "scope": scope}
-    others = {"common_topics": topics, "ci_prob": level, "random_seed": random_seed, "posterior": posterior}
+    others = {
+        "common_topics": topics,
+        "ci_prob": level,
+        "random_seed": random_seed,
+        "posterior_settings": posterior_settings,
+    }
     scores = score_targets(
         targets,
         scope=scope,
@@ -404,7 +411,7 @@ def pyterrier_measure(
     *,
     quantity: Quantity | Iterable[Quantity] = "mean",
     estimator: str | Estimator = "posterior-combined",
-    posterior: str | PosteriorEstimator | None = None,
+    posterior_settings: str | PosteriorEstimator | None = None,
     ci_prob: float | None = None,
     random_seed: int = 1,
     pool: Runs | None = None,
@@ -423,7 +430,7 @@ def pyterrier_measure(
         The estimate, or an end of its interval. Several share a fit for each system.
     estimator : str or Estimator, default "posterior-combined"
         A posterior, or with ``mean`` any estimator.
-    posterior : str or PosteriorEstimator, optional
+    posterior_settings : str or PosteriorEstimator, optional
         Settings of a posterior: "draws=4000, engine=nuts, mu=Normal(-2,1)".
     ci_prob : float, optional
         Probability of the interval; default: 0.95.
@@ -498,7 +505,7 @@ def pyterrier_measure(
             collection.given_run_ids,
             parsed,
             estimators=estimator,
-            posterior=posterior,
+            posterior_settings=posterior_settings,
             random_seed=random_seed,
         )
         return latest[key]

@@ -85,7 +85,7 @@ def graded(
         organization = alone.organization.copy()
         organization[places] = owners[0] if way == "together" else list(alternatives(alone, owners))
         collection = dataclasses.replace(alone, organization=organization)
-        found = compare(collection, pair, measures, scope="these-topics", posterior=f"draws={draws}")
+        found = compare(collection, pair, measures, scope="these-topics", posterior_settings=f"draws={draws}")
         frame = found.differences().query("estimator != 'as-judged'").set_index("measure")
         for measure, row in frame.iterrows():
             true = truth.loc[measure, "difference"]

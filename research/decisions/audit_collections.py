@@ -88,7 +88,7 @@ def audited(
 ) -> Iterator[dict[str, Any]]:
     """A row by way of drawing, seed and stage."""
     start = time.perf_counter()
-    planned = audit(smaller, run, measure, posterior=PosteriorEstimator(draws=draws), budget=1)
+    planned = audit(smaller, run, measure, posterior_settings=PosteriorEstimator(draws=draws), budget=1)
     seconds, urn = time.perf_counter() - start, planned.urn
     if not len(urn):
         return
@@ -99,7 +99,9 @@ def audited(
     relevance = np.array([answers[key] for key in keys], dtype=np.int64)
     worth = np.array(urn.worth)[np.minimum(relevance, len(urn.worth) - 1)]
     n = min(max(STAGES), len(urn))
-    qrels = judge_next(smaller, run, measure, budget=n, posterior=PosteriorEstimator(draws=draws)).qrels()
+    qrels = judge_next(
+        smaller, run, measure, budget=n, posterior_settings=PosteriorEstimator(draws=draws)
+    ).qrels()
     first = list(zip(qrels.query_id.to_pylist(), qrels.doc_id.to_pylist(), strict=True))
     chosen = [keys.index(key) for key in first if key in keys]
     ids, rank = smaller.doc_ids.to_pylist(), {}

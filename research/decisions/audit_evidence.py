@@ -51,12 +51,12 @@ def main() -> None:
 
 def audited(smaller: Collection, run: str, measure: Measure, n: int, draws: int) -> list[dict[str, Any]]:
     """Shares of audits of a run, none if nothing of it is unjudged."""
-    planned = audit(smaller, run, measure, posterior=f"draws={draws}", budget=1)
+    planned = audit(smaller, run, measure, posterior_settings=f"draws={draws}", budget=1)
     urn = planned.urn
     if not len(urn):
         return []
     # the chance of relevance of each document of the urn in each draw
-    completion = complete(smaller, run, measure, posterior=f"draws={draws}")
+    completion = complete(smaller, run, measure, posterior_settings=f"draws={draws}")
     worth, place, by_topic = np.array([0.0, *np.ones(len(completion.levels) - 1)]), {}, []
     for t, query_id in enumerate(smaller.query_ids):
         place |= {(query_id, doc): len(place) + i for i, doc in enumerate(completion.unknowns.doc_ids(t))}

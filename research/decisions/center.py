@@ -58,7 +58,7 @@ def left_out(name: str, asked: argparse.Namespace) -> pd.DataFrame:
     """Runs left out of which anything is unjudged, with weights by which each organization counts once."""
     collection = read(name, found=True)
     measures = [each for each in MEASURES if parse_measure(each).rel <= collection.levels[-1]]
-    settings: dict[str, Any] = {"estimators": "posterior-combined", "posterior": asked.posterior}
+    settings: dict[str, Any] = {"estimators": "posterior-combined", "posterior_settings": asked.posterior}
     settings["folder"] = None if asked.store is None else asked.store / name
     frame = leave_out(collection, measures, **settings).to_frame("runs")
     frame = frame[(frame["std"] > 0) & frame["pit_lower"].notna()].reset_index(drop=True)

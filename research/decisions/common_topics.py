@@ -92,7 +92,7 @@ def of_manual_runs() -> Iterator[tuple[float, ...]]:
         row: list[float] = []
         for topics, labels in ((None, [MODEL]), (common, [MODEL, "topics-adjustment"])):
             scores = score(
-                reduced, name, MEASURE, estimators=MODEL, posterior="draws=100", common_topics=topics
+                reduced, name, MEASURE, estimators=MODEL, posterior_settings="draws=100", common_topics=topics
             )
             frame = scores.to_frame().set_index("estimator")
             for label in labels:

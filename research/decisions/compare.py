@@ -46,7 +46,7 @@ def main() -> None:
         collection = collection.unpool([asked.unpool])
     runs = [run for run in collection.run_ids if run not in asked.exclude.split(",")]
     settings = {"judgments": asked.judgments, "estimators": asked.estimators.split(",")}
-    settings |= {"posterior": f"draws={asked.draws}", "test": "paired-t", "level": 0.01}
+    settings |= {"posterior_settings": f"draws={asked.draws}", "test": "paired-t", "level": 0.01}
     orders = [
         count_reversals(collection, runs, asked.measure or ["P@10"], random_seed=seed, **settings)
         for seed in range(1, asked.seeds + 1)

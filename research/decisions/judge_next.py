@@ -88,7 +88,7 @@ class Fold(NamedTuple):
         """What `judge_next` says; nothing where nothing is open."""
         if not self.is_open(collection).any():
             return None
-        asked = {"budget": n, "until": until, "posterior": self.estimator}
+        asked = {"budget": n, "until": until, "estimators": self.estimator}
         return judge_next(collection, self.runs, self.measure, **asked)
 
 

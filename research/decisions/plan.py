@@ -81,7 +81,11 @@ def sets(whole: Collection) -> Iterator[list[str]]:
 
 def estimated(collection: Collection, draws: int, **asked: Any) -> Estimates:
     scores = score(
-        collection, measures=[MEASURE], estimand="pooled", posterior=PosteriorEstimator(draws=draws), **asked
+        collection,
+        measures=[MEASURE],
+        estimand="pooled",
+        posterior_settings=PosteriorEstimator(draws=draws),
+        **asked,
     )
     (estimates,) = (e for e in scores.estimates if e.draws is not None)
     return estimates

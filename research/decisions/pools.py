@@ -106,7 +106,7 @@ def print_coverage(name: str, collection: Collection, depth: int, draws: int) ->
                 pooled,
                 ["P@10", "nDCG@10"],
                 estimators="posterior-combined",
-                posterior=PosteriorEstimator(draws=draws),
+                posterior_settings=PosteriorEstimator(draws=draws),
             )
             rows[key] = result.to_frame("runs")
         for measure, of_measure in rows[key].groupby("measure", sort=False):

@@ -60,7 +60,7 @@ def print_halves(name: str, measure: Measure, draws: int) -> None:
             "measures": measure,
             "estimators": "posterior-combined",
             "estimand": "pooled",
-            "posterior": f"draws={draws}",
+            "posterior_settings": f"draws={draws}",
         }
         scores = score(whole, unpool=organization, **asked)
         (bounds,), (e,) = scores.bounds, scores.estimates

@@ -124,7 +124,9 @@ def scored(
 ) -> Iterator[Scored]:
     """Yield the targets scored with a smaller pool, and their truth by the whole."""
     pool, measure = list(smaller.pooled_run_ids), f"P@{min(TOP, whole.pool_depth)}"
-    found = score(smaller, targets, measure, estimators="posterior-combined", posterior=f"draws={draws}")
+    found = score(
+        smaller, targets, measure, estimators="posterior-combined", posterior_settings=f"draws={draws}"
+    )
     (e,), (bounds,) = found.estimates, found.bounds
     truth = score(whole, [*targets, *pool], measure, estimators="as-judged").estimates[0].per_topic
     n_organizations = len(np.unique(smaller.organization[smaller.pooled]))

@@ -63,7 +63,11 @@ def these_topics(seed: int) -> tuple[float, ...]:
     """One collection with unjudged documents."""
     made = simulate(SMALL, random_seed=seed)
     runs = list(made.new_run_ids)
-    asked = {"estimators": "posterior-ratio", "posterior": f"draws={N_DRAWS // 4}", "scope": "these-topics"}
+    asked = {
+        "estimators": "posterior-ratio",
+        "posterior_settings": f"draws={N_DRAWS // 4}",
+        "scope": "these-topics",
+    }
     e = compare(made.collection, runs, "P@10", **asked).scores["P@10", "posterior-ratio"]
     truth = np.array(list(made.true_values("P@10", runs).values()))
     lead, true_lead = e.value - e.value.mean(), truth - truth.mean()

@@ -59,7 +59,7 @@ def judge_in_rounds(
                 pair = rng.permutation(completion.unknowns.pair)[:budget]
             else:
                 step = judge_next(
-                    judged, run_ids, measure, posterior=posterior, budget=budget, ci_prob=ci_prob
+                    judged, run_ids, measure, estimators=posterior, budget=budget, ci_prob=ci_prob
                 )
                 pair, expected = step.pair, step.remaining
             topics = (collection.query_ids[t] for t in collection.pair_topic[pair])

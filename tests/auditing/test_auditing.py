@@ -43,9 +43,9 @@ def test_before_any_judgment_the_interval_is_the_bounds() -> None:
 @pytest.mark.parametrize("measure", ["P@10", "nDCG@10"])
 def test_its_posterior_is_that_of_score_and_compare(measure: str) -> None:
     """Before any judgment; in a run alone, and in a difference of two runs that share unjudged documents."""
-    runs, asked = ["new-a", "new-b"], {"estimators": "posterior-ratio", "posterior": "draws=100"}
-    alone = audit(small(), runs[0], measure, posterior="ratio(draws=100)", budget=1)
-    pair = audit(small(), runs, measure, posterior="ratio(draws=100)", budget=1)
+    runs, asked = ["new-a", "new-b"], {"estimators": "posterior-ratio", "posterior_settings": "draws=100"}
+    alone = audit(small(), runs[0], measure, estimators="posterior-ratio(draws=100)", budget=1)
+    pair = audit(small(), runs, measure, estimators="posterior-ratio(draws=100)", budget=1)
     by_score = score(small(), runs[0], measure, **asked).to_frame().iloc[0]
     table = compare(small(), runs, measure, **asked).differences()
     by_compare = table[(table["scope"] == "these-topics") & table["lower"].notna()].iloc[0]

@@ -37,7 +37,7 @@ def test_values_of_all_draws_lie_between() -> None:
     asked = [*((text, 1) for text in ("P@10", "nDCG@10", "R@20", "RR@10")), ("RBP(p=0.8)@10", 2)]
     for text, n_runs in (*asked, ("AP(ideal='shared')@20", 2)):
         measure, runs = parse_measure(text), small().unpooled_run_ids[:n_runs]
-        completion = complete(small(), runs, measure, posterior="ratio(draws=50)")
+        completion = complete(small(), runs, measure, estimators="posterior-ratio(draws=50)")
         means = completion.evaluate(measure)[0].means()
         value = means[:, 0] - (means[:, 1] if n_runs == 2 else 0)
         signs = np.array([[1.0, -1.0]])[:, :n_runs]
@@ -55,7 +55,9 @@ def test_values_of_all_draws_lie_between() -> None:
 
 
 def test_chances_spreads_and_what_is_shared_are_those_of_the_draws() -> None:
-    completion = complete(small(), small().unpooled_run_ids[:1], "P@10", posterior="ratio(draws=250)")
+    completion = complete(
+        small(), small().unpooled_run_ids[:1], "P@10", estimators="posterior-ratio(draws=250)"
+    )
     (values,) = completion.evaluate("P@10")
     (urn,) = find_urns(completion, parse_measure("P@10"), np.ones((1, 1)), values)
     worth = worth_of_draws(urn, completion)

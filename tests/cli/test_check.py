@@ -28,7 +28,7 @@ def test_folder_holds_tables_figures_containers_and_settings_and_again_the_same_
     containers = {"P_10-ratio.nc", "P_10-rankings.nc", "P_10-combined.nc"}
     assert {path.name for path in out.iterdir()} == tables | figures | containers | {"settings.json"}
     settings = json.loads((out / "settings.json").read_text(encoding="utf-8"))
-    expected = {"random_seed": 5, "n_folds": 3, "posterior": "draws=60, mu=Normal(-1, 1)"}
+    expected = {"random_seed": 5, "n_folds": 3, "posterior_settings": "draws=60, mu=Normal(-1, 1)"}
     expected |= {"models": ["ratio", "rankings"]}
     assert {name: settings[name] for name in expected} == expected
     assert all((out / name).read_bytes().startswith(b"\x89PNG") for name in figures)

@@ -109,7 +109,7 @@ def test_compare_draws_differences(run: Callable[..., Outcome], written: Path, t
 def test_plan_prints_the_topics_needed_and_does_without_files(
     run: Callable[..., Outcome], small_files: Path
 ) -> None:
-    fast = ("--posterior", "posterior-ratio(draws=50)", "--judgments", "20", "--more-topics", "30")
+    fast = ("--estimators", "posterior-ratio(draws=50)", "--judgments", "20", "--more-topics", "30")
     done = run("plan", small_files / "new", *campaign(small_files), *fast, "--difference", "0.1", "--json")
     assert done.status == 0, done.err
     document = json.loads(done.out)
@@ -128,7 +128,7 @@ def test_gate_answers_by_its_exit_status(
     lines = [f"{q} Q0 {d} 0 {-i} bad\n" for i, (q, _, d, level) in enumerate(judged) if level == "0"]
     bad = tmp_path / "bad.run"
     bad.write_text("".join(lines))
-    asked = (*campaign(small_files), "--posterior", "ratio(draws=50)", "--scope", "these-topics")
+    asked = (*campaign(small_files), "--estimators", "posterior-ratio(draws=50)", "--scope", "these-topics")
     for runs, more, status, verdict in (
         ((one, other), ("--margin", "0.1"), 0, "better or equal"),
         ((bad, one), (), 0, "better or equal"),
@@ -155,7 +155,14 @@ def test_a_gate_takes_runs_out_of_the_pool_in_the_order_named(
 ) -> None:
     """A run of the pool by its name beside a file, first or second, and two of them."""
     one = small_files / "new" / "new-a.run"
-    asked = (*campaign(small_files), "--posterior", "ratio(draws=50)", "--scope", "these-topics", "--json")
+    asked = (
+        *campaign(small_files),
+        "--estimators",
+        "posterior-ratio(draws=50)",
+        "--scope",
+        "these-topics",
+        "--json",
+    )
     leads = []
     for runs, unpooled in (
         (("north-1", one), ["north-1"]),

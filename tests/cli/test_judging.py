@@ -50,7 +50,7 @@ def fill_in(path: Path, n: int | None = None, more: str = "") -> None:
 
 
 def next_call(folder: Path, *more: object) -> list[object]:
-    return ["judge-next", *arguments(folder)[1:], *with_defaults(("--posterior", BACKGROUND), more)]
+    return ["judge-next", *arguments(folder)[1:], *with_defaults(("--estimators", BACKGROUND), more)]
 
 
 def test_judging_goes_on_from_a_list_that_is_filled_in_in_part(
@@ -73,7 +73,7 @@ def test_judging_goes_on_from_a_list_that_is_filled_in_in_part(
     assert done.err.splitlines().count(said) == 1
     after = json.loads((tmp_path / "second.json").read_text())["metadata"]["afterwards"]
     assert after["n"] == 6
-    width = judge_next(small(), NEW, budget=6, posterior=BACKGROUND)
+    width = judge_next(small(), NEW, budget=6, estimators=BACKGROUND)
     assert after["before"] == pytest.approx(width.now)
     assert after["expected"] == pytest.approx(width.expected_after, rel=1e-4)
     assert after["now"] < after["before"]
@@ -96,11 +96,11 @@ def test_judging_goes_on_from_a_list_that_is_filled_in_in_part(
 
 
 def test_comparison_and_runs_taken_out_of_the_pool(run: Run, small_files: Path) -> None:
-    asked = ["judge-next", *campaign(small_files), "--posterior", BACKGROUND, "--budget", 3, "-m", "P@20"]
+    asked = ["judge-next", *campaign(small_files), "--estimators", BACKGROUND, "--budget", 3, "-m", "P@20"]
     done = run(*asked, "--unpool", "north-1", "--unpool", "north-2", "--goal", "comparison")
     assert done.status == 0, done.err
     of_both = {"measures": "P@20", "unpool": ["north-1", "north-2"], "goal": "comparison", "budget": 3}
-    found = judge_next(small(), posterior=BACKGROUND, **of_both)  # type: ignore[arg-type]
+    found = judge_next(small(), estimators=BACKGROUND, **of_both)  # type: ignore[arg-type]
     assert f"P@20, chance of a wrong order now: {found.now:.4f}" in done.out.splitlines()
     assert f"the chance of a wrong order from {found.now:.4f} to {found.expected_after:.4f}" in done.out
     assert "taken out of the pool: organization north" in done.err
@@ -118,7 +118,7 @@ def test_an_order_that_is_settled_in_the_draws(run: Run, small_files: Path, tmp_
         ranked = {q: [*of_level[level][:9], f"X{name}"] for q, of_level in judged.items()}
         rows = [(q, i, doc_id) for q, doc_ids in ranked.items() for i, doc_id in enumerate(doc_ids)]
         (tmp_path / f"{name}.run").write_text("".join(f"{q} Q0 {d} 0 {-i} {name}\n" for q, i, d in rows))
-    asked = [tmp_path / "good.run", tmp_path / "bad.run", *campaign(small_files), "--posterior", BACKGROUND]
+    asked = [tmp_path / "good.run", tmp_path / "bad.run", *campaign(small_files), "--estimators", BACKGROUND]
     done = run("judge-next", *asked, "--goal", "comparison")
     assert done.status == 0, done.err
     assert done.out.splitlines() == [
@@ -131,7 +131,7 @@ def test_an_order_that_is_settled_in_the_draws(run: Run, small_files: Path, tmp_
 def test_where_judging_may_stop(
     run: Run, small_files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    n = judge_next(small(), NEW, budget=2, posterior=BACKGROUND, until=0.03).n_needed
+    n = judge_next(small(), NEW, budget=2, estimators=BACKGROUND, until=0.03).n_needed
     assert n is not None
     assert n > 2
     done = run(*next_call(small_files, "--budget", 2, "--until", 0.03))
@@ -177,7 +177,7 @@ def test_errors_leave_files_as_they_are(run: Run, small_example: Path) -> None:
         (["--until", 0], 1, "--until cannot be 0.0; above 0"),
         (["-m", "P@10", "-m", "nDCG@10"], 1, "--measure is given twice"),
         (["-m", "Judged@10"], 1, "Judged@10 describes the judgments"),
-        (["--posterior", "as-judged"], 1, "no model 'as-judged'"),
+        (["--estimators", "as-judged"], 1, "'as-judged' is no posterior"),
         (["--unpool", "nobody"], 1, "'nobody' is neither a run nor an organization"),
     ]:
         done = run(*next_call(small_example, "--output", small_example / "result.csv", *more))
@@ -188,11 +188,11 @@ def test_errors_leave_files_as_they_are(run: Run, small_example: Path) -> None:
 
 # --- audit --------------------------------------------------------------------------------------------------
 
-FAST = ("--posterior", "posterior-ratio(draws=50)")
+FAST = ("--estimators", "posterior-ratio(draws=50)")
 
 
 def planned(budget: int) -> Audit:
-    return audit(small(), "new-b", "P@10", budget=budget, posterior="posterior-ratio(draws=50)")
+    return audit(small(), "new-b", "P@10", budget=budget, estimators="posterior-ratio(draws=50)")
 
 
 def test_an_audit_is_planned_judged_continued_and_verified(
@@ -374,7 +374,7 @@ IDEAL = "tools make the ideal ranking of all documents of the qrels"
 
 def complete_call(folder: Path, *more: object) -> list[str]:
     """Complete qrels for the new runs, into ``folder/imputed``."""
-    defaults = ("--posterior", COMPLETING, "-o", folder / "imputed")
+    defaults = ("--estimators", COMPLETING, "-o", folder / "imputed")
     return ["impute", *arguments(folder)[1:], *with_defaults(defaults, more)]
 
 
@@ -386,7 +386,7 @@ def test_files_are_the_judgments_and_the_draws_of_the_library(run: Run, small_ex
     folder, asked = small_example / "imputed", ("-m", "P@10", "-m", "P(rel=2)@10", "--random-seed", 3)
     done = run(*complete_call(small_example, *asked))
     assert done.status == 0, done.err
-    found = impute(small(), None, ["P@10", "P(rel=2)@10"], posterior=COMPLETING, random_seed=3)
+    found = impute(small(), None, ["P@10", "P(rel=2)@10"], estimators=COMPLETING, random_seed=3)
     written = sorted(path.name for path in folder.iterdir())
     assert written == ["files.csv", "files.parquet", *NAMES, "settings.json"]
     assert read_result(folder).to_frame().equals(found.to_frame())
@@ -432,7 +432,7 @@ def test_the_same_call_gives_the_same_bytes_and_another_seed_others(run: Run, sm
 
 def test_lines_of_the_qrels_are_kept_as_they_are(run: Run, small_example: Path) -> None:
     path, imputed = small_example / "qrels.txt", small_example / "imputed"
-    files = [small_example / "pool" / "north-1.run", *campaign(small_example), "--posterior", COMPLETING]
+    files = [small_example / "pool" / "north-1.run", *campaign(small_example), "--estimators", COMPLETING]
     done = run("impute", *files, "-o", imputed, "--draws", 2)
     assert done.status == 0
     assert "note: nothing is unjudged: each file has the judgments of the qrels and nothing else" in done.out
@@ -501,10 +501,10 @@ def test_runs_that_leave_the_pool_are_named_like_files(run: Run, small_files: Pa
     assert scored.status == 0, scored.err
     assert "north-1" in scored.out
     assert "north-2" not in scored.out
-    drawn = run("audit", "north-1", *asked, "--posterior", BACKGROUND, "--budget", 2)
+    drawn = run("audit", "north-1", *asked, "--estimators", BACKGROUND, "--budget", 2)
     assert drawn.status == 0, drawn.err
     assert "P@10 of north-1:" in drawn.out
-    both = run("judge-next", "north-1", "north-2", *asked, "--posterior", BACKGROUND, "--budget", 2)
+    both = run("judge-next", "north-1", "north-2", *asked, "--estimators", BACKGROUND, "--budget", 2)
     assert both.status == 0, both.err
     stays = run("score", "south-1", *asked, "--estimators", "as-judged")
     assert "run 'south-1' stays in the pool" in stays.err

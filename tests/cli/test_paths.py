@@ -122,7 +122,7 @@ def test_overwrite_replaces_a_foreign_file_but_never_an_input(run: Run, small_ex
 
 
 def test_a_list_that_was_filled_in_stays(run: Run, small_files: Path, tmp_path: Path) -> None:
-    path, more = tmp_path / "judge.txt", ("--posterior", "posterior-ratio(draws=50)", "--budget", 3)
+    path, more = tmp_path / "judge.txt", ("--estimators", "posterior-ratio(draws=50)", "--budget", 3)
     asked = ("judge-next", small_files / "new" / "new-b.run", *campaign(small_files), *more, "-o", path)
     assert run(*asked).status == 0
     assert run(*asked).status == 0  # nothing is lost

@@ -24,7 +24,7 @@ DIGEST = re.compile(r"\b[0-9a-f]{32}\b")
 CAMPAIGN = "--qrels qrels.txt --pool pool --organizations organizations.csv"
 FILES = f"new {CAMPAIGN} --reading each_its_own"
 FAST = "--posterior draws=50"
-RATIO = "--posterior posterior-ratio(draws=50)"
+RATIO = "--estimators posterior-ratio --posterior draws=50"
 TYPED: dict[str, str] = {
     "score": f"{FILES} --estimators background,posterior-ratio {FAST} -m P@10 -m nDCG@5",
     "prepare": f"{CAMPAIGN} -m P@10 -m nDCG@10 -o small.bayespool",

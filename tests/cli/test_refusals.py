@@ -239,7 +239,8 @@ WRONG: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("-o", "nowhere/x", "there is no folder nowhere"),
     ),
     "judge-next --unpool north": (
-        ("--posterior", "as-judged", "no model 'as-judged'"),
+        ("--estimators", "as-judged", "'as-judged' is no posterior"),
+        ("--posterior", "ratio(draws=50)", "name it among the estimators: posterior-ratio"),
         ("--goal", "luck", "'luck' is not one of"),
     ),
     "pool": (

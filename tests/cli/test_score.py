@@ -48,7 +48,7 @@ def test_output_is_the_frame_of_the_library(run: Callable[..., Outcome], small_e
     outputs = [word for path in paths.values() for word in ("-o", path)]
     done = run(*arguments(small_example), *settings, *outputs)
     assert done.status == 0, done.err
-    scores = score(small(), None, ["P@5", "P@10"], posterior="draws=50", random_seed=7, ci_prob=0.8)
+    scores = score(small(), None, ["P@5", "P@10"], posterior_settings="draws=50", random_seed=7, ci_prob=0.8)
     found = {
         "csv": pd.read_csv(paths["csv"]).fillna({"note": ""}),
         "parquet": pd.read_parquet(paths["parquet"]),
@@ -176,7 +176,8 @@ def test_labels_of_judges_are_read_and_used(run: Callable[..., Outcome], small_e
     assert done.status == 0, done.err
     judged = add_judges(small(), {"llm": labels})
     found = {
-        c: wide(score(c, None, estimators="posterior-ratio", posterior="draws=50")) for c in (judged, small())
+        c: wide(score(c, None, estimators="posterior-ratio", posterior_settings="draws=50"))
+        for c in (judged, small())
     }
     of_file = widened(pd.read_csv(path))["posterior-ratio"].tolist()
     assert of_file == pytest.approx(found[judged]["posterior-ratio"].tolist(), abs=1e-12)

@@ -57,7 +57,7 @@ def test_draws_that_take_more_than_there_is(monkeypatch: pytest.MonkeyPatch) -> 
     example = load_example()
     asked = {"measures": ["P@5", "P@10"], "estimators": ["posterior-background", "background"]}
     with pytest.raises(InputError, match=r"draws cannot be 100000000; at least 1 and at most 10,000,000"):
-        score(example, "new-a", **asked, posterior="draws=100000000")
+        score(example, "new-a", **asked, posterior_settings="draws=100000000")
     n_bytes = 8 * 4000 * len(example.query_ids) * 2
     monkeypatch.setattr(reading, "free_memory", lambda: n_bytes - 1)
     said = r"4,000 draws of 2 measures, 1 run and 20 topics take 2 MiB of memory at least"

@@ -44,7 +44,7 @@ def example_comparison() -> Comparison:
         ["P@5", "P@10"],
         estimators=["interpolated", "posterior-ratio"],
         tests=("paired-t", "wilcoxon", "tukey-hsd"),
-        posterior="draws=50",
+        posterior_settings="draws=50",
     )
 
 
@@ -261,7 +261,7 @@ def test_many_runs_are_said_what_two_are() -> None:
         "P@10",
         estimators="posterior-ratio",
         baseline="north-2",
-        posterior="draws=50",
+        posterior_settings="draws=50",
     )
     first, *_ = found.sentences()
     draws = {scope: d for (_, _, scope), d in found.draws.items()}
@@ -287,7 +287,12 @@ def against(*baseline: str, control: Control = "holm") -> Comparison:
     asked = ["interpolated", "posterior-ratio"]
     example = load_example()
     return compare(
-        example, runs, estimators=asked, baseline=baseline or None, control=control, posterior="draws=50"
+        example,
+        runs,
+        estimators=asked,
+        baseline=baseline or None,
+        control=control,
+        posterior_settings="draws=50",
     )
 
 
@@ -394,7 +399,12 @@ WRONG: tuple[tuple[dict[str, Any], str], ...] = (
 
 def test_compare_refuses_what_it_does_not_know() -> None:
     for arguments, said in WRONG:
-        call = {"run_ids": NEW, "estimators": ["posterior-ratio"], "posterior": "draws=20", **arguments}
+        call = {
+            "run_ids": NEW,
+            "estimators": ["posterior-ratio"],
+            "posterior_settings": "draws=20",
+            **arguments,
+        }
         with pytest.raises(InputError, match=said):
             compare(load_example(), **call)
     with pytest.raises(InputError, match="as-judged is missing"):
@@ -404,7 +414,7 @@ def test_compare_refuses_what_it_does_not_know() -> None:
 @pytest.mark.filterwarnings("ignore::bayespool.errors.PooledRunWarning")
 def test_runs_have_the_scores_that_score_prints() -> None:
     """A fully judged run beside one that is not; a shared ideal ranking is another measure, and says so."""
-    asked: dict[str, Any] = {"estimators": "posterior-ratio", "posterior": "draws=50"}
+    asked: dict[str, Any] = {"estimators": "posterior-ratio", "posterior_settings": "draws=50"}
     pair = ["north-1", "new-b"]
     both = compare(load_example(), pair, "nDCG@10", **asked)
     scores = score(load_example(), pair, "nDCG@10", **asked).to_frame().set_index("run_id")

@@ -62,7 +62,9 @@ NDCG = "nDCG@10"
 
 @cache
 def compared(*measures: str, joint: bool = True) -> Comparison:
-    return compare(load_example(), NEW, measures, estimators=[METHOD], posterior=f"draws=60, joint={joint}")
+    return compare(
+        load_example(), NEW, measures, estimators=[METHOD], posterior_settings=f"draws=60, joint={joint}"
+    )
 
 
 def test_draws_of_two_runs_on_two_measures_by_hand() -> None:

@@ -25,7 +25,7 @@ NEW = ("new-a", "new-b")
 
 
 def gated(*runs: str, **settings: Any) -> Gate:
-    return gate(load_example(), runs, "P@10", posterior="ratio(draws=100)", **settings)
+    return gate(load_example(), runs, "P@10", estimators="posterior-ratio(draws=100)", **settings)
 
 
 def test_verdicts_both_ways() -> None:
@@ -44,7 +44,9 @@ def test_verdicts_both_ways() -> None:
 
 
 def test_a_gate_says_what_compare_says_of_the_pair() -> None:
-    compared = compare(load_example(), NEW, "P@10", estimators="posterior-ratio", posterior="draws=100")
+    compared = compare(
+        load_example(), NEW, "P@10", estimators="posterior-ratio", posterior_settings="draws=100"
+    )
     for scope in ("these-topics", "population"):
         (row,) = (
             compared.differences()
@@ -64,7 +66,7 @@ def test_everything_judged_the_chance_is_that_of_the_t_test() -> None:
     lead = per_topic[1] - per_topic[0]
     for margin in (0.0, 0.05, 0.1):
         p = stats.ttest_1samp(lead, -margin, alternative="less").pvalue  # of a lead at least -margin
-        found = gate(load_example(), pair, "P@10", posterior="ratio(draws=2000)", margin=margin)
+        found = gate(load_example(), pair, "P@10", estimators="posterior-ratio(draws=2000)", margin=margin)
         assert found.prob_not_worse == pytest.approx(p, abs=0.02)
         assert found.status == (0 if p > 0.97 else 1 if p < 0.03 else 2 if 0.07 < p < 0.93 else found.status)
 
@@ -105,14 +107,14 @@ def of_files(
 
 
 def test_without_a_pool_only_a_posterior_by_name_decides() -> None:
-    for posterior in (None, "draws=50"):
-        found = of_files("nx", "rs", posterior=posterior)
+    for settings in (None, "draws=50"):
+        found = of_files("nx", "rs", posterior_settings=settings)
         assert found.status == 2
         assert found.prob_not_worse > 0.95
         assert "no pool, posteriors on priors alone); the chance" in found.sentence
-        assert "only a posterior asked for by name decides (--posterior combined)" in found.sentence
-    for named in ("combined(draws=50)", "posterior-combined", PosteriorEstimator(draws=50)):
-        found = of_files("nx", "rs", posterior=named)
+        assert "only a posterior that is named decides (--estimators posterior-combined)" in found.sentence
+    for named in ("posterior-combined(draws=50)", "posterior-combined", PosteriorEstimator(draws=50)):
+        found = of_files("nx", "rs", estimators=named)
         assert found.status == 0
         assert "posterior-combined; no pool, posteriors on priors alone)" in found.sentence
         assert found.metadata["gate"]["conditions"] == ["no pool, posteriors on priors alone"]
@@ -122,7 +124,7 @@ def test_without_a_pool_only_a_posterior_by_name_decides() -> None:
     )
     decided = found.metadata["gate"]
     assert (decided["bound_lower"], decided["bound_upper"]) == pytest.approx((0.25, 0.75))
-    recall = of_files("nx", "rs", measures="R@2", posterior="combined(draws=50)").sentence
+    recall = of_files("nx", "rs", measures="R@2", estimators="posterior-combined(draws=50)").sentence
     assert recall.endswith(" whatever the unjudged documents in their reach are.")
 
 
@@ -134,7 +136,7 @@ def test_without_a_pool_runs_that_are_judged_in_full_are_decided_on() -> None:
 
 def test_without_a_value_nothing_can_be_told() -> None:
     sparse = {q: {"r": 1} for q in "123456"}
-    found = of_files("xyr", "rz", qrels=sparse, posterior="combined")
+    found = of_files("xyr", "rz", qrels=sparse, estimators="posterior-combined")
     assert (found.status, found.verdict) == (2, "cannot be told")
     assert found.sentence == (
         "cannot be told: the P@2 of new − old on topics like these has no estimate (posterior-combined: "
@@ -150,7 +152,7 @@ def test_the_line_says_why_a_pool_is_in_doubt() -> None:
     few = collection.with_pool(np.isin(collection.run_ids, ["north-1", "lake-1"]), 3)
     reasons = describe_pool(few).doubts
     assert reasons
-    found = gate(few, NEW, "P@3", posterior="ratio(draws=50)")
+    found = gate(few, NEW, "P@3", estimators="posterior-ratio(draws=50)")
     assert f"the pool is in doubt: {reasons[0]}" in found.sentence
 
 
@@ -163,7 +165,11 @@ WRONG: tuple[tuple[tuple[Any, ...], dict[str, Any], str], ...] = (
     ((NEW,), {"probability": 0.5}, "probability cannot be 0.5; above 0.5 and below 1"),
     ((NEW,), {"margin": -0.1}, "margin cannot be -0.1"),
     ((NEW,), {"scope": "topics"}, "scope cannot be 'topics'"),
-    ((NEW,), {"posterior": "smothed"}, "no model 'smothed'; did you mean 'smoothed'"),
+    (
+        (NEW,),
+        {"estimators": "posterior-smothed"},
+        "no posterior; did you mean 'posterior-smoothed'",
+    ),
     ((["new-a", "new-c"],), {}, "new-c"),
 )
 
@@ -192,7 +198,7 @@ def test_on_priors_alone_compare_and_gate_decide_by_a_posterior_that_is_named() 
 
     open_, sure = collection(3), collection(5)
     for asked, decides in (({}, False), ({"estimators": "posterior-combined"}, True)):
-        found = compare(open_, ("a", "b"), "P@10", posterior="draws=50", **asked)
+        found = compare(open_, ("a", "b"), "P@10", posterior_settings="draws=50", **asked)
         table = found.significance()
         assert table["prob_significant"].dropna().tolist() == [1.0]
         assert (table["p_adjusted"] < 1e-9).all()
@@ -205,9 +211,10 @@ def test_on_priors_alone_compare_and_gate_decide_by_a_posterior_that_is_named() 
         assert all(heading.endswith("; no pool, posteriors on priors alone") for heading in headings)
         text = " ".join(str(t.notes) for t in found.read())
         assert ("only if it is named (--estimators posterior-combined)" in text) != decides
-        posterior = "combined(draws=50)" if decides else "draws=50"
-        assert gate(open_, ("b", "a"), "P@10", posterior=posterior).status == (0 if decides else 2)
-    table = compare(sure, ("a", "b"), "P@10", posterior="draws=50").significance()
+        named = "posterior-combined" if decides else None
+        gated_ = gate(open_, ("b", "a"), "P@10", estimators=named, posterior_settings="draws=50")
+        assert gated_.status == (0 if decides else 2)
+    table = compare(sure, ("a", "b"), "P@10", posterior_settings="draws=50").significance()
     assert table["significant"].all()
 
 
@@ -218,7 +225,7 @@ def test_ids_that_match_only_without_a_suffix_give_no_verdict() -> None:
     new = {q: {f"d{i}" + "#1" * (int(q) < 4): -i for i in (0, 1, 2, 7)} for q in qrels}
     with warnings.catch_warnings(action="ignore"):
         collection = read_collection(qrels, {"old": old, "new": new})
-        found = gate(collection, ["old", "new"], "P@4", posterior="combined(draws=50)")
+        found = gate(collection, ["old", "new"], "P@4", estimators="posterior-combined(draws=50)")
         compared = compare(collection, ["old", "new"], "P@4", estimators=PosteriorEstimator(draws=50))
     condition = "33.3 % of the top of new judged only if a suffix of ids were cut"
     assert found.status == 2

@@ -132,7 +132,11 @@ def test_runs_without_a_common_topic_have_no_test() -> None:
 @pytest.mark.filterwarnings("ignore", category=PooledRunWarning)
 def test_the_line_of_a_gate_has_the_missing_topics() -> None:
     found = gate(
-        failing("half", "whole"), ["half", "whole"], "P@4", posterior="ratio(draws=50)", scope="these-topics"
+        failing("half", "whole"),
+        ["half", "whole"],
+        "P@4",
+        estimators="posterior-ratio(draws=50)",
+        scope="these-topics",
     )
     assert str(found).endswith(
         "; 6 of 12 topics missing from half, counted as 0: on the 6 topics that both have it is 0.000 "
@@ -145,13 +149,13 @@ def test_the_line_of_a_gate_has_the_missing_topics() -> None:
 @pytest.mark.parametrize("run_ids", [("half", "whole"), ("whole", "half")])
 def test_a_gate_does_not_announce_what_missing_topics_decide(run_ids: tuple[str, str]) -> None:
     """Per topic both have 0, 0, 0, -1/4, 0, 1/4 of each other: even chances, and never 0.4 apart."""
-    found = gate(failing(*run_ids), run_ids, "P@4", posterior="ratio(draws=1000)")
+    found = gate(failing(*run_ids), run_ids, "P@4", estimators="posterior-ratio(draws=1000)")
     assert max(found.prob_not_worse, 1 - found.prob_not_worse) > 0.99
     assert (found.verdict, found.status) == ("cannot be told", 2)
     assert "and a verdict needs 0.95, also on the topics that both have; 6 of 12" in found.sentence
     chance = found.sentence.rpartition("on the 6 topics that both have it is 0.000 (chance ")[2]
     assert float(chance.removesuffix(").")) == pytest.approx(0.5, abs=0.06)
-    wide = gate(failing(*run_ids), run_ids, "P@4", posterior="ratio(draws=1000)", margin=0.4)
+    wide = gate(failing(*run_ids), run_ids, "P@4", estimators="posterior-ratio(draws=1000)", margin=0.4)
     assert wide.status == (0 if run_ids[1] == "whole" else 2)
 
 
@@ -159,7 +163,7 @@ def test_a_gate_does_not_announce_what_missing_topics_decide(run_ids: tuple[str,
 def test_a_gate_announces_what_common_topics_confirm() -> None:
     """11 topics are common, and on each the good run has 3 or 4 of 4 more."""
     statuses = [
-        gate(failing(*pair), pair, "P@4", posterior="ratio(draws=200)").status
+        gate(failing(*pair), pair, "P@4", estimators="posterior-ratio(draws=200)").status
         for pair in (("poor", "good"), ("good", "poor"))
     ]
     assert statuses == [0, 1]
@@ -169,7 +173,13 @@ def test_a_gate_announces_what_common_topics_confirm() -> None:
 def test_a_gate_without_a_common_topic_announces_nothing() -> None:
     judged = {str(t): {"r": 1, "n": 0} for t in range(4)}
     runs = {"a": {t: {"r": 1} for t in "012"}, "b": {"3": {"n": 1}}}
-    found = gate(read_collection(judged, runs), ["b", "a"], "P@1", posterior="combined", scope="these-topics")
+    found = gate(
+        read_collection(judged, runs),
+        ["b", "a"],
+        "P@1",
+        estimators="posterior-combined",
+        scope="these-topics",
+    )
     assert (found.difference, found.status) == (0.75, 2)
     assert found.sentence.endswith(
         "3 of 4 topics missing from b, 1 from a, counted as 0: no topic is common to both."

@@ -65,7 +65,7 @@ def test_topics_do_not_take_shared_errors_away_and_judgments_do() -> None:
     assert pair.topics_for(0.04, 0.8, 1.0) < pair.topics_for(0.06, 0.8, 0.0)  # type: ignore[operator]
 
 
-FEW: dict[str, Any] = {"posterior": "ratio(draws=50)"}
+FEW: dict[str, Any] = {"estimators": "posterior-ratio(draws=50)"}
 
 
 @cache
@@ -78,8 +78,10 @@ def made(**settings: object) -> ComparisonPlan:
 @pytest.mark.parametrize("measure", ["P@10", "nDCG@10"])
 def test_its_variances_are_those_of_what_score_and_compare_print(measure: str) -> None:
     """The deviation on these topics, and, as far as t has it, the width on topics like these."""
-    runs, asked = ["new-a", "new-b"], {"estimators": "posterior-ratio", "posterior": "draws=100"}
-    variances = plan_comparison(small(), runs, measure, posterior="ratio(draws=100)").variances[False]
+    runs, asked = ["new-a", "new-b"], {"estimators": "posterior-ratio", "posterior_settings": "draws=100"}
+    variances = plan_comparison(small(), runs, measure, estimators="posterior-ratio(draws=100)").variances[
+        False
+    ]
     n = variances.n_topics
     (estimates,) = score(small(), runs, measure, **asked).estimates
     draws = estimates.draws.means()
@@ -146,12 +148,12 @@ STATED: dict[str, Any] = {"topics_at_hand": 50, "sd": 0.2}
 WRONG: tuple[tuple[tuple[Any, ...], dict[str, Any], str], ...] = (
     (("new-a",), {}, "one run has no difference"),
     ((*BOTH, ["P@10", "P@5"]), {}, "choose one"),
-    (BOTH, {"posterior": "as-judged"}, "no model 'as-judged'"),
+    (BOTH, {"estimators": "as-judged"}, "'as-judged' is no posterior"),
     ((), STATED, "a collection beside topics at hand"),
 )
 IDLE = {
     "judgments": (50,),
-    "posterior": "ratio(draws=9)",
+    "estimators": "posterior-ratio(draws=9)",
     "unpool": "new-a",
 }
 

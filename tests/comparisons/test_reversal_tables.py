@@ -26,7 +26,10 @@ TABLES = ("rates", "trends", "p_values", "risks", "calibration", "grades")  # an
 @cache
 def found() -> Reversals:
     return count_reversals(
-        load_example(), judgments=[300], estimators=["smoothed", "posterior-ratio"], posterior="draws=20"
+        load_example(),
+        judgments=[300],
+        estimators=["smoothed", "posterior-ratio"],
+        posterior_settings="draws=20",
     )
 
 

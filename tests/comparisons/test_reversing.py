@@ -29,7 +29,7 @@ ASKED: dict[str, Any] = {
     "judgments": (150, 500, 10**6),
     "estimators": ["interpolated", "smoothed", "posterior-ratio"],
     "announce": (0.5, 0.9),
-    "posterior": "draws=50",
+    "posterior_settings": "draws=50",
 }
 
 
@@ -138,7 +138,7 @@ def test_announced_risks_on_trec8_are_about_right(collections: Path) -> None:
     collection = read_real(collections / "trec8-adhoc")
     runs = [run for run in collection.run_ids if run not in ("UB99SW", "UB99T")]  # oddly unjudged
     found = count_reversals(
-        collection, runs, estimators=["posterior-combined"], posterior="draws=250", fitted=False
+        collection, runs, estimators=["posterior-combined"], posterior_settings="draws=250", fitted=False
     )
     grades = found.grades().set_index(["group", "judgments", "statement"])
     for (group, n, statement), row in grades.iterrows():

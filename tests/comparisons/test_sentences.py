@@ -27,7 +27,7 @@ def test_runs_that_are_equal_whatever_is_judged_are_said_to_be() -> None:
     runs = {"a": {"q": "abx", "r": "dcy"}, "b": {"q": "abx", "r": "dcy"}, "c": {"q": "abc", "r": "dca"}}
     judged = {"q": {"a": 1, "b": 0, "c": 1}, "r": {"a": 0, "c": 1, "d": 1}}
     collection = from_rankings(runs, judged, {"c": "o"}, pooled_run_ids=("c",), pool_depth=3)
-    found = compare(collection, ["a", "b"], ["P@3", "nDCG@3"], posterior="draws=50")
+    found = compare(collection, ["a", "b"], ["P@3", "nDCG@3"], posterior_settings="draws=50")
     assert comparison_sentence(found, "a", "b", measure="P@3") == (
         "On these 2 topics the P@3 of a and b is the same, whatever the unjudged documents are "
         "(posterior-combined)."
@@ -42,7 +42,7 @@ def test_equal_runs_are_said_to_be_where_that_is_likeliest() -> None:
     runs["c"] = {"q": "abc", "r": "dca"}
     judged = {"q": {"a": 1, "b": 0, "c": 1}, "r": {"a": 0, "c": 1, "d": 1}}
     collection = from_rankings(runs, judged, {"c": "o"}, pooled_run_ids=("c",), pool_depth=3)
-    found = compare(collection, ["a", "b", "d"], "P@3", posterior="draws=50")
+    found = compare(collection, ["a", "b", "d"], "P@3", posterior_settings="draws=50")
     rows = found.differences().dropna(subset="lower").query("run_a == 'a' and run_b == 'd'")
     here, there = (f"{row.prob_equal:.3f}" for row in rows.itertuples())
     assert float(here) > 0.5

@@ -58,7 +58,7 @@ def test_intervals_hold_the_mean_over_topics_and_runs() -> None:
 
 
 def test_a_comparison_has_systems(tmp_path: Path) -> None:
-    asked = {"estimators": "posterior-ratio", "posterior": "draws=20", "systems": SYSTEMS}
+    asked = {"estimators": "posterior-ratio", "posterior_settings": "draws=20", "systems": SYSTEMS}
     found = compare(load_example(), list(SYSTEMS), "P@10", **asked)
     frame, shares = found.variance(), ["topics_variance", "replicates_variance", "unjudged_variance"]
     values = found.scores["P@10", "posterior-ratio"].draws

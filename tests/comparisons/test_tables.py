@@ -148,7 +148,7 @@ def test_what_ideal_rankings_are_of_is_said_once_by_table_and_caption() -> None:
         small(),
         measures=["P@5", "nDCG@5", "AP(ideal='shared')@5"],
         estimators="posterior-ratio",
-        posterior="draws=50",
+        posterior_settings="draws=50",
     )
     own = "Ideal ranking of nDCG@5: all judged documents, and unjudged ones of the run itself where they"
     shared = "Ideal ranking of AP(ideal='shared')@5: all judged documents, and unjudged ones of any of these"
@@ -159,9 +159,9 @@ def test_what_ideal_rankings_are_of_is_said_once_by_table_and_caption() -> None:
     assert [line.count("Ideal ranking") for line in captions] == [0, 1, 1]
     assert own in captions[1]
     for made in (
-        plan_comparison(small(), measures="nDCG@5", posterior="ratio(draws=50)"),
-        judge_next(small(), measures="nDCG@5", posterior="ratio(draws=50)", budget=1),
-        score(small(), measures="nDCG@5", estimators="posterior-ratio", posterior="draws=50"),
+        plan_comparison(small(), measures="nDCG@5", estimators="posterior-ratio(draws=50)"),
+        judge_next(small(), measures="nDCG@5", estimators="posterior-ratio(draws=50)", budget=1),
+        score(small(), measures="nDCG@5", estimators="posterior-ratio", posterior_settings="draws=50"),
     ):
         told = " ".join(printed(lambda console, made=made: print_result(made, console), width=500).split())
         assert told.count("Ideal ranking") == told.count(own) == 1, made

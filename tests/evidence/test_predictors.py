@@ -84,7 +84,7 @@ def test_a_new_predictor_is_learned_and_moves_estimates(toy_predictor):
     relevance = collection.relevance.copy()
     relevance[table.pair] = table.rank <= 5
     turned = dataclasses.replace(collection, relevance=relevance)
-    scores = score(turned, "new-a", "P@10", estimators="posterior-evidence", posterior="draws=200")
+    scores = score(turned, "new-a", "P@10", estimators="posterior-evidence", posterior_settings="draws=200")
     estimates = scores["P@10", "posterior-evidence"]
     slope = estimates.fits["evidence"].draws()["beta"][:, -1] * 0.4
     assert slope.mean() > 0.8  # expected 0.5 a priori

@@ -25,7 +25,7 @@ from bayespool.posterior import find_kinds
 from bayespool.report.saving import content, result_of_json
 from bayespool.report.terminal import print_result
 
-FAST: dict[str, Any] = {"posterior": "ratio(draws=60)"}
+FAST: dict[str, Any] = {"estimators": "posterior-ratio(draws=60)"}
 NOTHING = pd.DataFrame({"measure": [], "group": [], "smallest": []})
 
 
@@ -59,7 +59,7 @@ def test_errors_are_those_of_the_experiments() -> None:
     kinds = {name: f"kind {k}" for k, kind in enumerate(find_kinds(example), 1) for name in kind}
     names = [example.organizations[o] for o in example.organization]
     run_types = {run: kinds[name] for run, name in zip(example.run_ids, names, strict=True) if name in kinds}
-    asked: dict[str, Any] = {"measures": ["P@10", "nDCG@10"], "posterior": "draws=60"}
+    asked: dict[str, Any] = {"measures": ["P@10", "nDCG@10"], "posterior_settings": "draws=60"}
     asked["estimators"] = ["as-judged", "posterior-ratio"]
     rows = card.to_frame("measures").set_index(["measure", "group"])
     for group, leaving in {"new, near": {}, "new, far": {"by": "type", "run_types": run_types}}.items():
@@ -82,7 +82,7 @@ def test_errors_are_those_of_the_experiments() -> None:
 
 
 def test_the_smallest_difference_of_a_new_run_has_its_posterior_variance() -> None:
-    v = cards._variances(load_example(), parse_measures("P@10")[0], "ratio(draws=60)", 1)
+    v = cards._variances(load_example(), parse_measures("P@10")[0], **FAST, random_seed=1)
     assert v is not None
     error = math.sqrt((v.topic_variance / v.n_topics).mean())
     assert _smallest(v) < _smallest(v, error**2) < 2 * _smallest(v)
@@ -225,7 +225,7 @@ def test_what_cannot_be_described_is_refused() -> None:
         (None, {}, "NoneType where a Collection is expected"),
         (small(), {"measures": "nonsense"}, "nonsense"),
         (small(), {"random_seed": -1}, "random_seed cannot be -1"),
-        (small(), {"posterior": "as-judged"}, "no model 'as-judged'"),
+        (small(), {"estimators": "as-judged"}, "'as-judged' is no posterior"),
         (toy_collection(pooled_run_ids=(), pool_depth=0), {"graded": True}, "no pooled run to leave out"),
         (toy_collection(pooled_run_ids=("n1", "n2")), {"graded": True}, "only one organization"),
     ):

@@ -501,10 +501,13 @@ def test_what_cannot_be_checked_is_refused() -> None:
         ({"models": ("ratio", "linear")}, "no model 'linear'"),
         ({"models": ("combined",)}, "where all of its models are: ratio, rankings"),
         ({"models": ()}, "no model to check"),
-        ({"posterior": "gamma=Normal(0, 1)"}, "no prior 'gamma'"),
-        ({"posterior": "engine=advi"}, "no engine 'advi'"),
-        ({"posterior": "draws=0"}, "draws"),
-        ({"posterior": "ratio(draws=50)"}, "posterior names the model 'ratio'; name it among the models"),
+        ({"posterior_settings": "gamma=Normal(0, 1)"}, "no prior 'gamma'"),
+        ({"posterior_settings": "engine=advi"}, "no engine 'advi'"),
+        ({"posterior_settings": "draws=0"}, "draws"),
+        (
+            {"posterior_settings": "ratio(draws=50)"},
+            "settings name the model 'ratio'; name it among the models",
+        ),
     ]
     for arguments, message in refused:
         with pytest.raises(InputError, match=message):
@@ -514,7 +517,7 @@ def test_what_cannot_be_checked_is_refused() -> None:
 @pytest.mark.slow
 def test_checks_and_containers_repeat_to_the_byte_and_change_with_the_seed() -> None:
     a, b, other = (
-        check_models(load_example(), models="background", posterior="draws=20", random_seed=seed)
+        check_models(load_example(), models="background", posterior_settings="draws=20", random_seed=seed)
         for seed in (1, 1, 2)
     )
     draws = [found[P10, "background"].draws.tobytes() for found in (a, b, other)]
@@ -526,7 +529,7 @@ def test_checks_and_containers_repeat_to_the_byte_and_change_with_the_seed() -> 
 
 def test_container_is_what_arviz_reads(tmp_path: Path) -> None:
     model = "background"
-    checked = check_models(load_example(), models=model, posterior="draws=150, chains=2")
+    checked = check_models(load_example(), models=model, posterior_settings="draws=150, chains=2")
     atomic_write(tmp_path / "model.nc", container_bytes(checked.containers["P@10", model]))
     with xr.open_datatree(tmp_path / "model.nc", engine="h5netcdf") as opened:
         tree = opened.load()
@@ -552,7 +555,7 @@ def test_container_is_what_arviz_reads(tmp_path: Path) -> None:
 
 
 def test_container_has_thresholds_and_a_mixture_no_likelihood() -> None:
-    checked = check_models(load_example(), "nDCG@10", models="background", posterior="draws=20")
+    checked = check_models(load_example(), "nDCG@10", models="background", posterior_settings="draws=20")
     tree = checked.containers["nDCG@10", "background"]
     assert tree["log_likelihood"]["hidden_relevant"].sizes["threshold"] == 2
     assert set(tree["posterior_predictive"].data_vars) == {"value"}

@@ -89,7 +89,7 @@ def test_what_cannot_be_asked() -> None:
         ({"measures": "Judged@10"}, "describes the judgments"),
         ({"run_ids": "nobody"}, "no run 'nobody'"),
         ({"ci_prob": 1.0}, "ci_prob cannot be 1.0"),
-        ({"posterior": "best"}, "no model 'best'"),
+        ({"estimators": "posterior-best"}, "'posterior-best' is no posterior"),
     ]
     for settings, message in refused:
         with pytest.raises(InputError, match=message):
@@ -102,7 +102,7 @@ def test_what_cannot_be_asked() -> None:
         check_judges(with_judge(alone, label), "P@3", run_ids=(), intervals=True, **QUICK)
 
 
-QUICK: dict[str, Any] = {"posterior": "ratio(draws=250, chains=2)"}
+QUICK: dict[str, Any] = {"estimators": "posterior-ratio(draws=250, chains=2)"}
 
 
 def judged_twice() -> Collection:

@@ -195,7 +195,7 @@ def test_estimates_do_not_depend_on_what_is_hidden(n_posteriors: int) -> None:
     assert hidden.sum() > 20
     turned = np.where(hidden, np.where(original.relevance > 0, 0, 1), original.relevance).astype(np.int16)
     names = [name for name in ESTIMATOR_NAMES if name.startswith("posterior")][:n_posteriors]
-    asked = {"measures": "P@10", "estimators": [*POINTS, *names], "posterior": "draws=50"}
+    asked = {"measures": "P@10", "estimators": [*POINTS, *names], "posterior_settings": "draws=50"}
     settings = asked_settings(**asked)
     (fold,) = (f for f in RunsLeftOut().parts(original, settings) if f.run_ids[0].startswith(organization))
     one, other = (
@@ -213,7 +213,7 @@ def test_seeds_come_from_names() -> None:
     collection = small()
     organization = collection.organizations[0]
     found = leave_out(
-        collection, "P@10", estimators="posterior-background", posterior="draws=50", random_seed=5
+        collection, "P@10", estimators="posterior-background", posterior_settings="draws=50", random_seed=5
     )
     reduced = collection.unpool(organization=organization)
     runs = [run for run in collection.run_ids if run.startswith(f"{organization}-")]
@@ -254,7 +254,7 @@ def test_holes_are_completed_by_nobody() -> None:
 @pytest.mark.slow
 def test_holes_at_random_bias_no_estimate() -> None:
     """The truth without holes is known: bias with what nobody sees estimated, and with it nonrelevant."""
-    settings: dict[str, Any] = {"estimators": "posterior-ratio", "posterior": "draws=100"}
+    settings: dict[str, Any] = {"estimators": "posterior-ratio", "posterior_settings": "draws=100"}
     without, mended, before = (
         leave_out(collection, "P@10", unseen=unseen, **settings).to_frame("summary").iloc[0]  # type: ignore[call-overload]
         for collection, unseen in (
@@ -477,7 +477,7 @@ def test_leaving_out_says_that_nothing_repairs_what_is_right() -> None:
 def test_reliability_of_the_truth_and_a_pickled_result() -> None:
     asked: dict[str, Any] = {
         "estimators": ["as-judged", "posterior-background"],
-        "posterior": "draws=20",
+        "posterior_settings": "draws=20",
         "top": 75,
     }
     result = leave_out(small(), ["P@5", "P@10"], **asked)

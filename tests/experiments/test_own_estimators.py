@@ -196,7 +196,7 @@ def test_what_cannot_be_is_refused() -> None:
         ({"run_types": {"a": "x"}}, "run_types is for types, and organizations are left out"),
         ({"by": "type", "run_types": {"a": "x"}, "top_pool": "kept"}, "top_pool 'kept'"),
         ({"estimators": "oracle"}, "no estimator 'oracle'"),
-        ({"estimators": "posterior-ratio", "posterior": "zzz=Normal(0, 1)"}, "prior 'zzz'"),
+        ({"estimators": "posterior-ratio", "posterior_settings": "zzz=Normal(0, 1)"}, "prior 'zzz'"),
         ({"estimators": "topics-adjustment"}, "random-pools --common"),
         ({"estimators": [TopicsAdjustment(common_query_ids=("1",))]}, "random-pools --common"),
         *(({"estimators": [x]}, "neither the name of an estimator") for x in (3, Background, object())),

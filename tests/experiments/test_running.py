@@ -49,7 +49,10 @@ from bayespool.experiments.running import check_address, completed, on_cluster
 from bayespool.report import Result
 from bayespool.tables.files import parquet_bytes, read_parquet
 
-DRAWN: dict[str, Any] = {"estimators": ["as-judged", "posterior-background"], "posterior": "draws=20"}
+DRAWN: dict[str, Any] = {
+    "estimators": ["as-judged", "posterior-background"],
+    "posterior_settings": "draws=20",
+}
 
 
 def left_out(**more: Any) -> Result:
@@ -81,7 +84,9 @@ def of_pairs(**more: Any) -> Result:
 
 def with_labels(**more: Any) -> Result:
     judged = with_judge(load_example(), right_labels(), "good")
-    return check_judges(judged, run_ids=(), intervals=True, posterior="ratio(draws=20, chains=2)", **more)
+    return check_judges(
+        judged, run_ids=(), intervals=True, estimators="posterior-ratio(draws=20, chains=2)", **more
+    )
 
 
 QUICK = [of_widths, of_common_topics]
@@ -140,7 +145,7 @@ def test_a_model_of_ones_own_is_part_of_what_a_check_stores() -> None:
     try:
         for scale in (1.0, 2.0):
             register_model(dataclasses.replace(spec, source=f"version {scale}"))
-            asked = JudgesSettings(measures=(), posterior=PosteriorEstimator(model="mine"))
+            asked = JudgesSettings(measures=(), estimator=PosteriorEstimator(model="mine"))
             described.append(IntervalsWithLabels().describe(asked))
     finally:
         MODELS.pop("mine", None)

@@ -29,7 +29,7 @@ Members = dict[str, bytes]
 SMALL = SimulationSettings(n_topics=4, n_candidates=40, n_organizations=4, max_runs=2, run_depth=20)
 HEAD, ABOUT, DRAWS = "prepared.json", "collection.json", "draws.f8"
 NAMES = ("../x", "/etc/x", "x", HEAD, "a/b", "", "é", "c:x", "results.parquet ", "\\x", "results.pickle")
-FAST: dict[str, Any] = {"estimators": ["as-judged", "posterior-combined"], "posterior": "draws=25"}
+FAST: dict[str, Any] = {"estimators": ["as-judged", "posterior-combined"], "posterior_settings": "draws=25"}
 ALL_DRAWS: dict[str, Any] = {"estimators": ["as-judged", "posterior-combined"]}
 AS_JUDGED: dict[str, Any] = {"estimators": ["as-judged"]}
 NUMBERS: tuple[Any, ...] = (

@@ -42,7 +42,7 @@ def _kept(name: str) -> Path:
             ["new-a", "new-b"],
             "P@5",
             estimators=["background", "posterior-ratio"],
-            posterior="draws=100",
+            posterior_settings="draws=100",
         )
         for ending in ENDINGS:
             scores.save(folder / f"scores.{ending}")
@@ -198,7 +198,7 @@ def _check_scores(rng: random.Random, folder: Path) -> bool:
 @cache
 def _certificate() -> tuple[str, str]:
     """An audit's certificate with judgments in it, and what is shown of it."""
-    planned = audit(load_example(), "new-b", "P@10", budget=6, posterior="posterior-ratio(draws=50)")
+    planned = audit(load_example(), "new-b", "P@10", budget=6, estimators="posterior-ratio(draws=50)")
     lines = planned.qrels()
     judged: dict[str, dict[str, int]] = {}
     for i, (query_id, doc_id) in enumerate(

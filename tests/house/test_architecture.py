@@ -546,7 +546,7 @@ except SystemExit as end:
 def test_a_score_loads_neither_samplers_nor_plots() -> None:
     code = """
 from bayespool import load_example, score
-print(score(load_example(), "new-b", "P@10", posterior="draws=50"))
+print(score(load_example(), "new-b", "P@10", posterior_settings="draws=50"))
 """
     slow = ("pymc", "pytensor", "nutpie", "arviz_base", "arviz_stats", "statsmodels", "matplotlib", "xarray")
     assert loaded_after(code, slow) == set()

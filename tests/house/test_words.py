@@ -79,7 +79,7 @@ def test_names_options_and_columns_use_the_words_of_the_glossary() -> None:
         score(collection, "new-a", **points).to_frame(),  # type: ignore[arg-type]
         leave_out(collection, **points).to_frame(),  # type: ignore[arg-type]
         compare(collection, ["new-a", "new-b"], "P@10", estimators=["interpolated"]).differences(),
-        judge_next(collection, "new-a", "P@10", posterior="posterior-ratio(draws=50)").to_frame(),
+        judge_next(collection, "new-a", "P@10", estimators="posterior-ratio(draws=50)").to_frame(),
     )
     names["columns"] = {str(column) for frame in frames for column in frame.columns}
     assert min(len(names["options"]), len(names["columns"])) > 30

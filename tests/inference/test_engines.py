@@ -163,7 +163,9 @@ def test_what_nuts_compiled_for_one_model_is_not_anothers(monkeypatch: pytest.Mo
 def test_an_own_engine_scores_and_is_compared_by_name(sure: None) -> None:
     def scored(engine: str) -> Any:
         settings = f"draws=60, chains=2, engine={engine}"
-        scores = score(load_example(), "new-b", "P@10", estimators="posterior-background", posterior=settings)
+        scores = score(
+            load_example(), "new-b", "P@10", estimators="posterior-background", posterior_settings=settings
+        )
         return scores["P@10", "posterior-background"]
 
     own, fast = scored("sure"), scored("laplace")

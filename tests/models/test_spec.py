@@ -49,9 +49,9 @@ def task() -> ScoringProblem:
 
 def test_own_model_completes_and_is_an_estimator() -> None:
     for own in each_own():
-        completion = complete(small(), "new-b", "P@10", posterior="mine(draws=100)")
+        completion = complete(small(), "new-b", "P@10", estimators="posterior-mine(draws=100)")
         (values,) = completion.evaluate("P@10")
-        scores = score(small(), "new-b", "P@10", estimators="posterior-mine", posterior="draws=100")
+        scores = score(small(), "new-b", "P@10", estimators="posterior-mine", posterior_settings="draws=100")
         estimates = scores["P@10", "posterior-mine"]
         assert estimates.draws is not None
         np.testing.assert_array_equal(values.amount, estimates.draws.amount)
@@ -191,7 +191,7 @@ def test_a_scale_that_may_be_negative_is_refused_by_either_engine() -> None:
                 load_example(),
                 "new-a",
                 estimators="posterior-ratio",
-                posterior=PosteriorEstimator(engine=engine, priors=priors),
+                posterior_settings=PosteriorEstimator(engine=engine, priors=priors),
             )
 
 
@@ -200,7 +200,7 @@ def test_a_predictor_that_is_not_there_is_named() -> None:
     with pytest.raises(
         InputError, match="no predictor 'suport'; did you mean 'support'\\? known: log_rank, "
     ):
-        complete(load_example(), "new-b", "P@10", posterior="mine(draws=10)")
+        complete(load_example(), "new-b", "P@10", estimators="posterior-mine(draws=10)")
 
 
 def test_log_odds_of_documents_do_not_depend_on_what_else_there_is() -> None:

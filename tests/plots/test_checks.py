@@ -16,7 +16,7 @@ from bayespool.plots.experiments import bar_limits
 
 @cache
 def checks() -> ModelChecks:
-    return check_models(small(), "P@10", models=("background", "ratio"), posterior="draws=20")
+    return check_models(small(), "P@10", models=("background", "ratio"), posterior_settings="draws=20")
 
 
 def test_predictions_beside_what_was_observed() -> None:

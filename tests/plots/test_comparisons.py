@@ -101,7 +101,7 @@ def test_the_leaderboard_has_rank_intervals_and_marks_the_best() -> None:
 def test_differences_from_a_baseline_are_a_row_each() -> None:
     runs = [*FOUR, "lake-1", "lake-2", "coast-1"]
     found = compare(
-        load_example(), runs, estimators="posterior-ratio", posterior="draws=20", baseline="lake-1"
+        load_example(), runs, estimators="posterior-ratio", posterior_settings="draws=20", baseline="lake-1"
     )
     (axes,) = draw_comparison(found).axes
     assert row_names(axes) == [f"{run} − lake-1" for run in runs if run != "lake-1"]
@@ -119,7 +119,12 @@ def test_many_pairs_are_shown_by_rank() -> None:
 def found() -> Reversals:
     estimators = ["smoothed", "posterior-ratio"]
     return count_reversals(
-        small(), judgments=(50, 150), estimators=estimators, level=0.1, announce=(), posterior="draws=20"
+        small(),
+        judgments=(50, 150),
+        estimators=estimators,
+        level=0.1,
+        announce=(),
+        posterior_settings="draws=20",
     )
 
 

@@ -23,7 +23,7 @@ from bayespool.plots import (
 @pytest.fixture(scope="module")
 def result() -> LeaveOutResult:
     estimators = ["as-judged", "background", "smoothed", "posterior-background"]
-    return leave_out(small(), ["P@5", "P@10"], estimators=estimators, posterior="draws=20")
+    return leave_out(small(), ["P@5", "P@10"], estimators=estimators, posterior_settings="draws=20")
 
 
 def test_points_of_the_figures(result: LeaveOutResult) -> None:

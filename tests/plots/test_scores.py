@@ -22,7 +22,7 @@ POINTS = ["background", "smoothed", "anti-precision"]
 @cache
 def example_scores() -> Scores:
     estimators = ["as-judged", *POINTS, "posterior-ratio"]
-    return score(small(), measures=["P@10", "nDCG@5"], estimators=estimators, posterior="draws=20")
+    return score(small(), measures=["P@10", "nDCG@5"], estimators=estimators, posterior_settings="draws=20")
 
 
 @cache
@@ -139,7 +139,7 @@ def test_measures_side_by_side_share_rows_and_legend() -> None:
 
 
 def test_distance_from_the_pool() -> None:
-    scores = score(small(), measures="P@10", estimators="posterior-combined", posterior="draws=20")
+    scores = score(small(), measures="P@10", estimators="posterior-combined", posterior_settings="draws=20")
     found = dataclasses.replace(
         scores["P@10", "posterior-combined"], distance=np.array([1.2, 2.0]), new_kind=np.array([0.4, 0.9])
     )

@@ -168,7 +168,7 @@ def test_what_is_beyond_the_completion_is_refused() -> None:
     with pytest.raises(InputError, match="there is no draw 10"):
         found.qrels(10)
     with pytest.raises(InputError, match="'foo'"):
-        complete(load_example(), "new-b", posterior="foo=1")
+        complete(load_example(), "new-b", posterior_settings="foo=1")
     for judged in ({"1": {"q": -1}}, {"1": {"a": 1}}):
         with pytest.raises(InputError, match="no judgment is of an unknown document"):
             found.observe(qrels_from_frame(judged))
@@ -237,7 +237,7 @@ def test_amounts_are_those_of_completed_rankings() -> None:
     """Judgments completed by hand, one draw at a time, and scored as if they were the collection's."""
     assert {parse_measure(name).name for name in NAMES} == set(MEASURES)
     collection = graded_example()
-    completion = complete(collection, TARGETS, ["nDCG@30"], posterior="ratio(draws=3, chains=1)")
+    completion = complete(collection, TARGETS, ["nDCG@30"], estimators="posterior-ratio(draws=3, chains=1)")
     index, levels = collection.run_index(TARGETS), (0, *collection.levels)
     u, measures = completion.unknowns, [parse_measure(name) for name in NAMES]
     found = completion.evaluate(*measures)
@@ -341,7 +341,7 @@ def test_a_rung_learns_from_documents_that_reached_the_one_below() -> None:
 
 def test_log_odds_are_filled_in_as_they_are_computed_apart() -> None:
     """Of two runs that may be of a new kind, under both models and at all thresholds."""
-    found = complete(graded_example(), ["new-a", "new-b"], "nDCG@10", posterior="draws=60")
+    found = complete(graded_example(), ["new-a", "new-b"], "nDCG@10", posterior_settings="draws=60")
     assert len(found.posteriors) > 1
     assert all(part.below is not None for part in found.posteriors[0].components)
     for topic, k in itertools.product(range(4), range(len(found.posteriors))):
@@ -421,11 +421,15 @@ def test_learning_weighs_draws_by_all_rungs_that_were_asked() -> None:
 
 def test_thresholds_come_from_one_fit_and_never_contradict_each_other() -> None:
     measures = ["P@10", "P(rel=2)@10", "P(rel=3)@10"]
-    scores = score(graded_example(), TARGETS, measures, estimators="posterior-ratio", posterior="draws=100")
+    scores = score(
+        graded_example(), TARGETS, measures, estimators="posterior-ratio", posterior_settings="draws=100"
+    )
     one, two, three = (scores[measure, "posterior-ratio"].draws for measure in measures)
     assert (three.amount <= two.amount).all()
     assert (two.amount <= one.amount).all()
     assert (two.amount < one.amount).any()
     assert scores[measures[2], "posterior-ratio"].fits.keys() == {"ratio", "ratio, 2 of 1", "ratio, 3 of 2"}
-    binary = score(load_example(), TARGETS, "P@10", estimators="posterior-ratio", posterior="draws=100")
+    binary = score(
+        load_example(), TARGETS, "P@10", estimators="posterior-ratio", posterior_settings="draws=100"
+    )
     assert binary["P@10", "posterior-ratio"].draws.amount.tobytes() == one.amount.tobytes()

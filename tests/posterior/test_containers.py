@@ -104,7 +104,7 @@ def test_container_is_complete(model: str) -> None:
 def test_draws_are_those_of_score(model: str) -> None:
     tree = example_fit(model)
     (estimates,) = score(
-        load_example(), TARGETS, "P@10", estimators=f"posterior-{model}", posterior="draws=100"
+        load_example(), TARGETS, "P@10", estimators=f"posterior-{model}", posterior_settings="draws=100"
     ).estimates
     np.testing.assert_array_equal(draws_of(tree, "predictions")["P_10"], estimates.draws.means())
     for name, values in estimates.fits[model].variables.items():
@@ -145,7 +145,7 @@ def test_a_graded_measure_has_a_fit_for_each_threshold() -> None:
     of_level_1 = low["observed_data"]["hidden_relevant"].values.sum()
     assert high["constant_data"]["cell_n_hidden"].values.sum() <= of_level_1
     (estimates,) = score(
-        graded, TARGETS, "nDCG@10", estimators="posterior-ratio", posterior="draws=50"
+        graded, TARGETS, "nDCG@10", estimators="posterior-ratio", posterior_settings="draws=50"
     ).estimates
     for tree in (low, high):  # of the measure, whichever threshold the parameters are of
         np.testing.assert_array_equal(draws_of(tree, "predictions")["nDCG_10"], estimates.draws.means())

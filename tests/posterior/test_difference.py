@@ -53,7 +53,7 @@ def test_it_learns_from_pooled_runs_without_their_organization() -> None:
 
 def test_common_topics_are_known_and_inform_the_rest() -> None:
     collection, measure = toy_collection(more=COMMON), "P@3"
-    common = {"common_topics": ["1", "2"], "estimators": NAME, "posterior": "draws=500"}
+    common = {"common_topics": ["1", "2"], "estimators": NAME, "posterior_settings": "draws=500"}
     drawn = score(collection, "u", measure, **common)[measure, NAME].draws.amount[:, 0]
     assert (drawn[:, :2] == [2, 2]).all()
     assert set(drawn[:, 2]) == {0, 1, 2}
@@ -93,7 +93,9 @@ def test_a_seed_gives_the_same_bytes_whatever_is_scored_beside() -> None:
 
 def test_it_holds_the_truth_of_new_runs_and_compares_them() -> None:
     made = small_simulation()
-    compared = compare(made.collection, made.new_run_ids, "P@10", estimators=NAME, posterior="draws=200")
+    compared = compare(
+        made.collection, made.new_run_ids, "P@10", estimators=NAME, posterior_settings="draws=200"
+    )
     estimates = compared.scores["P@10", NAME]
     assert len(estimates.draws.amount) == 800
     low, high = estimates.interval(0.95)

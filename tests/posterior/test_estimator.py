@@ -220,7 +220,7 @@ def completion(priors: dict[str, str]) -> Completion:
         load_example(),
         "new-a",
         "nDCG@30",
-        posterior=PosteriorEstimator(model="ratio", draws=50, priors=priors),
+        estimators=PosteriorEstimator(model="ratio", draws=50, priors=priors),
     )
 
 

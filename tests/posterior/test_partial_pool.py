@@ -108,7 +108,8 @@ def test_observed_judgments_and_levels_go_through() -> None:
     assert len(seen.lots.posteriors[0].mixture.source) == completion.n_draws
     assert set(completion.fits) >= {"lots"}
     one, again = (
-        score(collection, "r", ["AP@20", "nDCG@10"], posterior="draws=50, chains=2") for _ in range(2)
+        score(collection, "r", ["AP@20", "nDCG@10"], posterior_settings="draws=50, chains=2")
+        for _ in range(2)
     )
     assert one.to_frame().equals(again.to_frame())
 

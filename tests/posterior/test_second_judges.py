@@ -25,7 +25,7 @@ from bayespool.models import MODELS
 from bayespool.posterior import PosteriorEstimator
 from bayespool.posterior.notes import judge_problems
 
-QUICK: dict[str, Any] = {"posterior": "draws=201, chains=2"}
+QUICK: dict[str, Any] = {"posterior_settings": "draws=201, chains=2"}
 
 
 def problems(

@@ -42,11 +42,13 @@ BUDGETS: dict[str, Any] = {"strategies": "take", "budgets": list(range(20, 200, 
 def result() -> LeaveOutResult:
     """All point corrections and the posterior that is quickest."""
     estimators = [*POINTS, "posterior-background"]
-    return leave_out(small(), ["P@5", "P@10"], estimators=estimators, posterior="draws=20", top=75)
+    return leave_out(small(), ["P@5", "P@10"], estimators=estimators, posterior_settings="draws=20", top=75)
 
 
 OF_ALL: dict[str, Callable[[], Result]] = {
-    "leave-out": cache(lambda: leave_out(small(), "P@10", estimators=BOTH, posterior="draws=20", top=75)),
+    "leave-out": cache(
+        lambda: leave_out(small(), "P@10", estimators=BOTH, posterior_settings="draws=20", top=75)
+    ),
     "random-pools": lambda: vary_pool_width(small(), "P@10", widths=[2, 3], n_samples=2),
     "random-pools, common topics": lambda: vary_common_topics(small(), "P@10", **TOPICS),
     "budgets": cache(lambda: compare_budgets(small(), "P@10", estimators="as-judged", **BUDGETS)),
@@ -115,7 +117,9 @@ def test_a_folder_keeps_what_is_not_of_the_result(tmp_path: Path) -> None:
 
 @pytest.mark.filterwarnings("ignore::bayespool.errors.BayespoolWarning")
 def test_what_is_read_back_says_the_same(tmp_path: Path) -> None:
-    of_types = {"by type": lambda: leave_out(small(), "P@5", estimators=BOTH, posterior="draws=20", **TYPES)}
+    of_types = {
+        "by type": lambda: leave_out(small(), "P@5", estimators=BOTH, posterior_settings="draws=20", **TYPES)
+    }
     for command, make in {**OF_ALL, **of_types}.items():
         shown, folder, file = make(), tmp_path / command, tmp_path / f"{command}.json"
         shown.save(folder, figures="svg" if command == "leave-out" else "none")

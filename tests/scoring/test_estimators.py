@@ -178,7 +178,7 @@ def test_pairs_are_each_correction_and_its_posterior() -> None:
 
 def test_pairs_stand_side_by_side_as_all_estimators_do() -> None:
     asked = ["background", "posterior-background", "smoothed"]
-    scores = score(load_example(), measures="P@10", estimators=asked, posterior="draws=50")
+    scores = score(load_example(), measures="P@10", estimators=asked, posterior_settings="draws=50")
     (columns,) = scores.read()
     assert [row[0] for row in columns.rows] == ["new-a", "new-b"]
     assert "smooth\xad\ned" in [column.heading for column in columns.columns]
@@ -218,7 +218,11 @@ def test_bounds_are_the_judgment_counts() -> None:
 def test_same_call_gives_the_same_tables() -> None:
     first, second, other = (
         score(
-            load_example(), None, estimators=["posterior-background"], posterior="draws=50", random_seed=seed
+            load_example(),
+            None,
+            estimators=["posterior-background"],
+            posterior_settings="draws=50",
+            random_seed=seed,
         )
         for seed in (4, 4, 5)
     )
@@ -305,9 +309,12 @@ def test_what_cannot_be_is_refused_before_any_work() -> None:
 
 def test_estimators_of_one_name_are_told_apart_by_their_settings() -> None:
     texts = ["background(e=0.5)", "background", "posterior-background(draws=60)", "posterior-background"]
-    scores = score(load_example(), "new-b", "P@10", estimators=texts, posterior="draws=50")
+    scores = score(load_example(), "new-b", "P@10", estimators=texts, posterior_settings="draws=50")
     assert [e.estimator for e in scores.estimates] == [*texts[:3], "posterior-background(draws=50)"]
-    plain = [score(load_example(), "new-b", "P@10", estimators=text, posterior="draws=50") for text in texts]
+    plain = [
+        score(load_example(), "new-b", "P@10", estimators=text, posterior_settings="draws=50")
+        for text in texts
+    ]
     assert [e.value.tolist() for e in scores.estimates] == [one.estimates[0].value.tolist() for one in plain]
     (table,) = [t for t in scores.read() if "background (e=0.5)" in headings(t)]
     assert "background" in headings(table)

@@ -18,7 +18,7 @@ from bayespool.scoring.imputing import spread_draws
 pytestmark = pytest.mark.usefixtures("fits_of_all_tests")
 
 N_FILES = 20
-FAST: dict[str, Any] = {"posterior": "posterior-background(draws=50)"}  # where the numbers do not matter
+FAST: dict[str, Any] = {"estimators": "posterior-background(draws=50)"}  # where the numbers do not matter
 
 Judgments = dict[str, dict[str, int]]
 
@@ -167,13 +167,13 @@ def test_draws_are_spread_evenly_and_nested() -> None:
 
 def test_what_cannot_be_is_refused() -> None:
     for asked, words in (
-        ({"posterior": "condensed-list"}, "no model 'condensed-list'"),
-        ({"posterior": "posterior"}, "'posterior'"),
+        ({"estimators": "condensed-list"}, "'condensed-list' is no posterior"),
+        ({"estimators": "posterior"}, "'posterior'"),
         ({"measures": "nDCG(ideal='judged')@10"}, "ideal ranking of all documents"),
         ({"draws": 1}, "draws cannot be 1"),
         ({"draws": 201, **FAST}, r"201 completed qrels out of 200 draws; .*\(draws=51\)"),
-        ({"posterior": "tuned=3"}, r"'tuned'; did you mean 'tune'"),
-        ({"posterior": "zz=Normal(0, 1)"}, "prior 'zz'"),
+        ({"posterior_settings": "tuned=3"}, r"'tuned'; did you mean 'tune'"),
+        ({"posterior_settings": "zz=Normal(0, 1)"}, "prior 'zz'"),
         ({"unpool": "ghost"}, "'ghost'"),
         ({"run_ids": []}, "no run to score"),
     ):

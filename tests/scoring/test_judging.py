@@ -424,7 +424,7 @@ def asked() -> NextJudgments:
 @pytest.mark.own_fits
 def test_the_same_seed_chooses_the_same_to_the_byte() -> None:
     one, other, longer, reseeded = (
-        judge_next(load_example(), TARGETS, "P@10", posterior="posterior-ratio", budget=n, random_seed=seed)
+        judge_next(load_example(), TARGETS, "P@10", estimators="posterior-ratio", budget=n, random_seed=seed)
         for n, seed in ((20, 1), (20, 1), (40, 1), (20, 2))
     )
     assert one.to_frame().equals(other.to_frame())
@@ -489,13 +489,13 @@ def test_everything_judged() -> None:
 
 def test_without_runs_all_of_the_collection_are_taken_as_they_are_judged() -> None:
     """Pooled runs have nothing unjudged down to the pool depth, so that documents are those of the others."""
-    found = judge_next(small(), measures="P@10", posterior="ratio(draws=50)", budget=5)
+    found = judge_next(small(), measures="P@10", estimators="posterior-ratio(draws=50)", budget=5)
     assert found.completion.unknowns.run_ids == small().run_ids
     assert {run for runs in found.gather_runs for run in runs} <= {"new-a", "new-b"}
     assert (
         f"no runs named: {len(small().run_ids)} runs of the collection, as they are judged" in found.notes()
     )
-    deeper = judge_next(small(), measures="P@20", posterior="ratio(draws=50)", budget=5)
+    deeper = judge_next(small(), measures="P@20", estimators="posterior-ratio(draws=50)", budget=5)
     assert f"the widest of {len(small().run_ids)} with anything unjudged" in " ".join(deeper.sentences())
     (table,) = deeper.tables()
     assert table.views[0].columns[-1] == "n_runs"
@@ -521,7 +521,7 @@ def test_a_topic_with_most_of_the_first_documents_is_named() -> None:
     ranked = {"q1": [f"x{i}" for i in range(29)] + ["d"], "q2": ["a", "b", "y"]}
     judged = {"q1": {"d": 1, "e": 0}, "q2": {"a": 1, "b": 0}}
     with pytest.warns(NoPoolWarning):
-        found = judge_next(read_collection(judged, ranked), measures="P@30", posterior="draws=50")
+        found = judge_next(read_collection(judged, ranked), measures="P@30", posterior_settings="draws=50")
     said = "topic q1, which has 29 of the 30 unjudged documents in these runs' top 30"
     assert found.sentences()[-1].endswith(f" of the first 20 documents are of {said}")
     assert not [text for text in asked().sentences() if "of the first" in text]
@@ -532,7 +532,7 @@ def test_what_is_refused() -> None:
         ({"measure": ["P@10", "P@5"]}, "2 measures"),
         ({"measure": "Judged@10"}, "Judged@10"),
         ({"run_ids": (*TARGETS, "north-1"), "goal": "comparison"}, "a comparison of 3 runs"),
-        ({"posterior": "as-judged"}, "no model 'as-judged'"),
+        ({"estimators": "as-judged"}, "'as-judged' is no posterior"),
         ({"goal": "nothing"}, "nothing"),
         ({"run_ids": "nobody"}, "'nobody'"),
         ({"budget": 0}, "budget"),
@@ -557,8 +557,8 @@ def test_the_list_is_a_qrels_file_under_each_of_its_names(tmp_path: Path) -> Non
 @pytest.mark.parametrize("measure", ["P@10", "nDCG@10"])
 def test_widths_before_judging_are_those_that_score_and_compare_print(measure: str) -> None:
     """Of two runs that share unjudged documents."""
-    runs, asked = ["new-a", "new-b"], {"posterior": "draws=100"}
-    found = judge_next(small(), runs, measure, posterior="ratio(draws=100)", budget=5)
+    runs, asked = ["new-a", "new-b"], {"posterior_settings": "draws=100"}
+    found = judge_next(small(), runs, measure, estimators="posterior-ratio(draws=100)", budget=5)
     by_score = score(small(), runs, measure, estimators="posterior-ratio", **asked).to_frame()
     compared = compare(small(), runs, measure, estimators="posterior-ratio", **asked).runs()
     compared = compared[compared["scope"] == "these-topics"]
@@ -571,7 +571,7 @@ def test_widths_before_judging_are_those_that_score_and_compare_print(measure: s
 
 @pytest.mark.parametrize("goal", ["comparison", "interval"])
 def test_topics_that_a_run_lacks_are_said_once_where_the_amount_is(goal: Goal) -> None:
-    runs, asked = ["new-a", "new-b"], {"posterior": "ratio(draws=50)"}
+    runs, asked = ["new-a", "new-b"], {"estimators": "posterior-ratio(draws=50)"}
     found = judge_next(small_with_failed_queries(), runs, "P@10", goal=goal, budget=1, **asked)
     first, *others = found.sentences()
     assert first.startswith("P@10 (2 of 8 topics missing from new-b, counted as 0), ")
@@ -580,7 +580,7 @@ def test_topics_that_a_run_lacks_are_said_once_where_the_amount_is(goal: Goal) -
 
 def test_a_chance_is_under_what_draws_can_tell_and_0_only_where_nothing_is_unjudged() -> None:
     """In 200 draws a chance without any, or of next to nothing, is under 3/200."""
-    asked = {"measures": "P@10", "goal": "comparison", "posterior": "ratio(draws=50)", "budget": 1}
+    asked = {"measures": "P@10", "goal": "comparison", "estimators": "posterior-ratio(draws=50)", "budget": 1}
     found = judge_next(small(), ["north-1", "new-a"], **asked)
     none = dataclasses.replace(found.target, now=np.zeros(1))
     same = dataclasses.replace(found, target=none)

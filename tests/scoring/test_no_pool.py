@@ -72,7 +72,7 @@ def test_scores_that_other_runs_move_say_so() -> None:
         "b": {"q1": {"y": 9.0, "x": 8.0}, "q2": {"d2": 9.0, "d3": 8.0}},
     }
     collection = build_collection(runs, {"q1": {"d1": 1, "e": 0}, "q2": {"d2": 0, "d3": 2}})
-    asked = {"measures": "P@2", "estimators": "posterior-combined", "posterior": "draws=100"}
+    asked = {"measures": "P@2", "estimators": "posterior-combined", "posterior_settings": "draws=100"}
     alone, both = score(collection, "a", **asked), score(collection, ["a", "b"], **asked)
     assert alone.estimates[0].value[0] != both.estimates[0].value[0]
     told = (
@@ -98,7 +98,9 @@ def test_where_all_is_judged_nothing_lacks() -> None:
     assert lack(collection, "P@2", "nDCG@1", run_ids=("run",)) == ""
     assert lack(collection, "P@3", run_ids=("run",)) != ""
     with warnings.catch_warnings(action="error"):
-        scores = score(collection, measures="P@2", estimators="posterior-combined", posterior="draws=10")
+        scores = score(
+            collection, measures="P@2", estimators="posterior-combined", posterior_settings="draws=10"
+        )
     assert not [note for note in scores.notes() if note.startswith("no pool")]
 
 
@@ -148,7 +150,7 @@ def test_it_warns_once_per_collection_and_again_if_judgments_are_sparse_for_a_me
 
 def test_the_line_is_the_warning_and_first_in_the_notes_of_every_form(tmp_path: Path) -> None:
     with pytest.warns(NoPoolWarning) as warned:
-        scores = score(alone(), "new-b", ["P@10", "nDCG@10"], posterior="draws=50")
+        scores = score(alone(), "new-b", ["P@10", "nDCG@10"], posterior_settings="draws=50")
     said = lack(alone(), "P@10", "nDCG@10")
     assert [str(warning.message) for warning in warned] == [said]
     assert judging("44 unjudged documents", 10) in said
@@ -163,21 +165,23 @@ def test_the_line_is_the_warning_and_first_in_the_notes_of_every_form(tmp_path: 
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert re.search(r"<h3>What to know before quoting</h3>\s*<ul>\s*<li>no pool: posteriors rest", page)
     with pytest.warns(NoPoolWarning):
-        compared = compare(alone(), ["new-a", "new-b"], "P@10", posterior="draws=50")
+        compared = compare(alone(), ["new-a", "new-b"], "P@10", posterior_settings="draws=50")
     assert compared.notes()[0].startswith("no pool: posteriors rest on priors alone; ")
 
 
 def test_without_a_posterior_or_with_a_pool_nothing_is_said() -> None:
     with warnings.catch_warnings(action="error"):
         corrected = score(alone(), "new-b", "P@10", estimators="background")
-        pooled = score(load_example(), "new-b", "P@10", estimators="posterior-ratio", posterior="draws=50")
+        pooled = score(
+            load_example(), "new-b", "P@10", estimators="posterior-ratio", posterior_settings="draws=50"
+        )
     assert not [note for note in (*corrected.notes(), *pooled.notes()) if note.startswith("no pool:")]
 
 
 @pytest.mark.filterwarnings("ignore::bayespool.errors.NoPoolWarning")
 def test_scores_as_judged_and_both_bounds_lead_and_posteriors_follow() -> None:
     estimators = ["posterior-ratio", "background"]
-    measures = {"estimators": estimators, "posterior": "draws=50"}
+    measures = {"estimators": estimators, "posterior_settings": "draws=50"}
     scores = score(alone(), "new-b", "P@10", **measures)
     (text,) = scores.read()
     names = [column.title for column in text.columns]

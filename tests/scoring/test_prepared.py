@@ -64,7 +64,7 @@ def same(one, other) -> None:
 @pytest.mark.parametrize("estimators", ["default", "posterior-rankings", "pairs"])
 def test_runs_have_the_values_of_the_files(files, path, estimators):
     given, runs = files
-    asked = {"estimators": estimators, "posterior": "draws=100"}
+    asked = {"estimators": estimators, "posterior_settings": "draws=100"}
     from_files = score(read_collection(runs=runs, **given), measures=MEASURES, **asked)
     read = read_prepared(path)
     same(from_files, read.score(runs, **asked))
@@ -346,14 +346,14 @@ def test_results_of_another_pool_are_refused(path, files, kind, changed):
     for key in [key for key in read.recorded if key.startswith(f"pool {kind}")]:
         read.recorded[key] |= changed
     with pytest.raises(InputError, match="make the prepared collection anew"):
-        read.score(files[1][0], "P@10", estimators="posterior-combined", posterior="draws=25")
+        read.score(files[1][0], "P@10", estimators="posterior-combined", posterior_settings="draws=25")
 
 
 def test_where_a_fit_cannot_go_on_from_its_start_it_is_made_anew(path, files):
     right, read = read_prepared(path), read_prepared(path)
     for key in [key for key in read.recorded if key.startswith("pool start")]:
         read.recorded[key] |= {"x": np.full(len(read.recorded[key]["x"]), 900.0)}
-    asked = {"estimators": "posterior-combined", "posterior": "draws=25"}
+    asked = {"estimators": "posterior-combined", "posterior_settings": "draws=25"}
     same(right.score(files[1][0], "P@10", **asked), read.score(files[1][0], "P@10", **asked))
 
 

@@ -17,7 +17,7 @@ from bayespool.scoring import pyterrier_measure, scoring
 
 ir_measures = pytest.importorskip("ir_measures")
 RENAMED = {"qid": "query_id", "docno": "doc_id", "label": "relevance"}  # as pt.model.to_ir_measures has it
-SETTINGS: dict[str, Any] = {"estimator": "posterior-ratio", "posterior": "draws=100"}
+SETTINGS: dict[str, Any] = {"estimator": "posterior-ratio", "posterior_settings": "draws=100"}
 
 
 def results_of(collection: Collection, run_id: str) -> pd.DataFrame:
@@ -76,7 +76,7 @@ def test_means_are_those_of_score(monkeypatch: pytest.MonkeyPatch) -> None:
     assert scored.call_count == 1  # one fit for three quantities
     collection = read_collection(qrels, {"(this system)": results}, **given)
     (expected,) = score(
-        collection, measures="P@10", estimators="posterior-ratio", posterior="draws=100"
+        collection, measures="P@10", estimators="posterior-ratio", posterior_settings="draws=100"
     ).estimates
     lower, upper = expected.interval()
     means = [sum(values.values()) / len(values) for values in found.values()]

@@ -117,7 +117,9 @@ def test_notes_say_once_of_which_runs_they_are() -> None:
 def scored() -> Scores:
     """Corrections and a posterior, of few draws."""
     estimators = ["as-judged", "background", "posterior-ratio"]
-    return score(load_example(), measures=["P@10", "nDCG@10"], estimators=estimators, posterior="draws=50")
+    return score(
+        load_example(), measures=["P@10", "nDCG@10"], estimators=estimators, posterior_settings="draws=50"
+    )
 
 
 def width_in_inches(table: TextTable) -> float:
@@ -365,7 +367,9 @@ def test_a_posterior_is_said_and_drawn_before_a_correction_with_an_interval() ->
 
 
 def test_distance_and_checks_have_tables_and_figures_where_they_are_known() -> None:
-    made = score(load_example(), None, "P@10", estimators="posterior-combined", posterior="draws=100")
+    made = score(
+        load_example(), None, "P@10", estimators="posterior-combined", posterior_settings="draws=100"
+    )
     assert [table.name for table in made.tables()] == ["scores", "topics", "unjudged", "checks"]
     names = ["forest-P_10", "topics-P_10", "unjudged-10", "distance"]
     assert [figure.name for figure in made.figures()] == names

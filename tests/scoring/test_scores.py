@@ -170,7 +170,7 @@ def test_scores_are_the_same_when_they_are_read(ending: str, tmp_path: Path) -> 
 def test_same_scores_give_the_same_bytes_of_draws(tmp_path: Path) -> None:
     paths = [tmp_path / "one.nc", tmp_path / "other.nc"]
     for path in paths:
-        asked = {"estimators": ["background", "posterior-ratio"], "posterior": "draws=50"}
+        asked = {"estimators": ["background", "posterior-ratio"], "posterior_settings": "draws=50"}
         scores = score(load_example(), TARGETS, ["P@5", "P@10"], **asked)
         scores.to_netcdf(path)
     before = paths[0].read_bytes()

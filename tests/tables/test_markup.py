@@ -99,11 +99,11 @@ def test_latex_takes_the_tables(tmp_path: Path) -> None:
     """Whatever runs are called, and with every column that scores and comparisons have."""
     if subprocess.run(["kpsewhich", "booktabs.sty"], capture_output=True, check=False).returncode:
         pytest.skip("LaTeX on this machine lacks the package booktabs")
-    example, asked = load_example(), {"measures": ["P@10", "nDCG@10"], "posterior": "draws=200"}
+    example, asked = load_example(), {"measures": ["P@10", "nDCG@10"], "posterior_settings": "draws=200"}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", BayespoolWarning)
         scores = score(example, estimators=["background", "posterior-ratio"], **asked)
-        comparison = compare(example, ["new-a", "new-b", "coast-1"], posterior="draws=200")
+        comparison = compare(example, ["new-a", "new-b", "coast-1"], posterior_settings="draws=200")
     tables = "\n".join((latex_tables([TABLE]), scores.to_latex(), comparison.to_latex()))
     head = "\\documentclass{article}\n\\usepackage{booktabs}\n\\begin{document}\n"
     (tmp_path / "paper.tex").write_text(f"{head}{tables}\n\\end{{document}}", encoding="utf-8")

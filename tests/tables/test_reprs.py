@@ -55,7 +55,7 @@ from bayespool.tables.table import Table
 pytestmark = pytest.mark.usefixtures("fits_of_all_tests")
 
 ONE = {"estimators": ["background"]}
-FEW: dict[str, Any] = {"posterior": "ratio(draws=20)"}
+FEW: dict[str, Any] = {"estimators": "posterior-ratio(draws=20)"}
 POOLS: dict[str, Any] = {"widths": [3], "n_samples": 2, **ONE}
 
 
@@ -79,7 +79,11 @@ def stored_result() -> StoredResult:
 @cache
 def scores() -> Scores:
     return score(
-        small(), None, ("P@5", "P@10"), estimators=["background", "posterior-ratio"], posterior="draws=20"
+        small(),
+        None,
+        ("P@5", "P@10"),
+        estimators=["background", "posterior-ratio"],
+        posterior_settings="draws=20",
     )
 
 
@@ -104,12 +108,12 @@ MADE: dict[str, Callable[[], Any]] = {
     "DesignResult": lambda: run_design(small(), Pairs(), "P@5", **ONE),
     "ClosedHolesResult": lambda: grade_later(*judged_at_first(), "P@10", **ONE),
     "RandomPoolsResult": lambda: vary_pool_width(small(), "P@5", n_targets=1, **POOLS),
-    "Card": lambda: describe_collection(small(), "P@5", posterior="ratio(draws=20)"),
+    "Card": lambda: describe_collection(small(), "P@5", estimators="posterior-ratio(draws=20)"),
     "KeptJudgmentsResult": lambda: keep_judgments(small(), "P@5", estimators="as-judged"),
     "Budgets": lambda: compare_budgets(small(), "P@5", strategies=["take"], budgets=[300]),
-    "ModelChecks": lambda: check_models(small(), "P@5", models=["evidence"], posterior="draws=20"),
+    "ModelChecks": lambda: check_models(small(), "P@5", models=["evidence"], posterior_settings="draws=20"),
     "JudgeCheck": lambda: check_judges(labeled_toy(), "P@3"),
-    "Imputations": lambda: impute(small(), "new-a", "P@5", draws=2, posterior="posterior-ratio"),
+    "Imputations": lambda: impute(small(), "new-a", "P@5", draws=2, estimators="posterior-ratio"),
     "CandidatePools": lambda: CandidatePools(small()),
     "ComparisonPlan": lambda: plan_comparison(
         small(), ["new-a", "new-b"], "P@5", judgments=(), more_topics=(30,), **FEW
@@ -123,7 +127,7 @@ MADE: dict[str, Callable[[], Any]] = {
         {name: labels_from_frame({"q": {"a": 1, "b": 0, "c": c}}) for name, c in (("llm", 1), ("other", 0))}
     ),
     "NextJudgments": lambda: judge_next(small(), "new-a", "P@5", budget=2, **FEW),
-    "Completion": lambda: complete(small(), "new-a", "P@5", posterior="ratio(draws=20)"),
+    "Completion": lambda: complete(small(), "new-a", "P@5", estimators="posterior-ratio(draws=20)"),
     "DocumentsToJudge": lambda: DocumentsToJudge(small(), choose(small(), "take", 60)),
 }
 

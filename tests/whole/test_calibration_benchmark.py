@@ -18,7 +18,7 @@ import calibration as benchmark
 
 ASKED: dict[str, Any] = {
     "estimators": ["as-judged", "condensed-list", "posterior-background"],
-    "posterior": "draws=50",
+    "posterior_settings": "draws=50",
 }
 
 

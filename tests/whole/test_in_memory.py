@@ -224,8 +224,8 @@ def test_collections_built_in_memory_are_taken_everywhere(folder: Path) -> None:
     collection = discover_pool(built, pool)
     assert collection.unpooled_run_ids == (NEW,)
     assert score(collection, estimators="background").run_ids == (NEW,)
-    assert len(judge_next(collection, NEW, budget=2, posterior="posterior-ratio(draws=50)")) == 2
-    assert len(impute(collection, NEW, draws=2, posterior="posterior-ratio(chains=1)")) == 2
+    assert len(judge_next(collection, NEW, budget=2, estimators="posterior-ratio(draws=50)")) == 2
+    assert len(impute(collection, NEW, draws=2, estimators="posterior-ratio(chains=1)")) == 2
     old = collection.pooled_run_ids[0]
     assert compare(collection, [NEW], estimators="background", unpool=old).scores.run_ids == (NEW, old)
     assert leave_out(collection, estimators="as-judged").to_frame("summary")["n_runs"].item() == len(pool)

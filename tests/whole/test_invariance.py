@@ -71,7 +71,7 @@ def test_copies_of_a_run_change_no_byte_of_it(example: Path, listed: str) -> Non
     for n in (0, 20):
         collection = read(example, copies(example, n), listed=listed)
         scores = score(
-            collection, collection.given_run_ids, "P@10", estimators=COMBINED, posterior="draws=100"
+            collection, collection.given_run_ids, "P@10", estimators=COMBINED, posterior_settings="draws=100"
         )
         found.add(of_run(scores, "new-b"))
         told = note_of(scores, "new-b", scores.measures[0])
@@ -92,7 +92,7 @@ def test_copies_of_other_organizations_do_not_narrow_its_interval(example: Path,
             read(example, runs, listed="each") if each == "listed" else read(example, runs, each_its_own=True)
         )
         scores = score(
-            collection, collection.given_run_ids, "P@10", estimators=COMBINED, posterior="draws=4000"
+            collection, collection.given_run_ids, "P@10", estimators=COMBINED, posterior_settings="draws=4000"
         )
         at = scores.run_ids.index("new-b")
         found = scores["P@10", COMBINED]
@@ -119,7 +119,7 @@ def test_orders_of_runs_of_files_and_of_measures_change_nothing(example: Path) -
             example / "qrels.txt", runs, pool=pooled, organizations=example / "organizations.csv"
         )
         assert collection.given_run_ids == tuple(path.stem for path in runs)
-        scores = score(collection, collection.given_run_ids, measures, posterior="draws=250")
+        scores = score(collection, collection.given_run_ids, measures, posterior_settings="draws=250")
         frame = wide(scores).set_index(["run_id", "measure"]).sort_index()
         found.append((frame, [of_run(scores, run, m) for run in names for m in ("P@5", "P@10", "P@20")]))
     (frame, draws), *others = found
@@ -154,7 +154,7 @@ def test_a_run_that_shares_nothing_changes_nothing(example: Path) -> None:
                 collection.given_run_ids,
                 ["P@10", "P@30"],
                 estimators=model,
-                posterior="draws=100",
+                posterior_settings="draws=100",
             )
             estimates = [scores[m, model] for m in ("P@10", "P@30")]
             at = scores.run_ids.index("new-b")
@@ -165,9 +165,9 @@ def test_a_run_that_shares_nothing_changes_nothing(example: Path) -> None:
 @pytest.mark.slow
 def test_measures_beside_change_no_byte() -> None:
     example = load_example()
-    alone = score(example, ["new-b"], "P@10", estimators=COMBINED, posterior="draws=250")
+    alone = score(example, ["new-b"], "P@10", estimators=COMBINED, posterior_settings="draws=250")
     for measures in (["P@5", "P@10"], ["P@100", "P@10", "P(rel=2)@10"]):
-        beside = score(example, ["new-b"], measures, estimators=COMBINED, posterior="draws=250")
+        beside = score(example, ["new-b"], measures, estimators=COMBINED, posterior_settings="draws=250")
         assert of_run(beside, "new-b") == of_run(alone, "new-b"), measures
 
 

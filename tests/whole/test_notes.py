@@ -82,13 +82,13 @@ def with_completion(result: Any) -> Any:
 @cache
 def scored() -> Any:
     asked = ["as-judged", "posterior-ratio"]
-    scores = score(small(), ["new-a", "new-b"], "P@10", estimators=asked, posterior="draws=20")
+    scores = score(small(), ["new-a", "new-b"], "P@10", estimators=asked, posterior_settings="draws=20")
     point, posterior = scores.estimates
     return dataclasses.replace(scores, estimates=(point, dataclasses.replace(posterior, notes=((NOTE,), ()))))
 
 
 def checked() -> Any:
-    found = check_models(small(), "P@5", models="background", posterior="draws=20", containers=False)
+    found = check_models(small(), "P@5", models="background", posterior_settings="draws=20", containers=False)
     failed = tuple(dataclasses.replace(p, problems=(NOTE,)) for p in found.predictions)
     return dataclasses.replace(found, predictions=failed)
 
@@ -100,19 +100,21 @@ RESULTS: dict[str, Callable[[], Result]] = {
         count_reversals(small(), judgments=[100], estimators=["smoothed"], fitted=False)
     ),
     "judge-next": lambda: with_completion(
-        judge_next(small(), "new-b", "P@5", budget=2, posterior="ratio(draws=50)")
+        judge_next(small(), "new-b", "P@5", budget=2, estimators="posterior-ratio(draws=50)")
     ),
-    "audit": lambda: planted(audit(small(), "new-b", "P@5", budget=2, posterior="ratio(draws=50)")),
+    "audit": lambda: planted(
+        audit(small(), "new-b", "P@5", budget=2, estimators="posterior-ratio(draws=50)")
+    ),
     "pool": lambda: DocumentsToJudge(small(), choose(small(), "take", 100_000, depth=100)),
     "describe": lambda: dataclasses.replace(
-        describe_collection(small(), "P@5", posterior="ratio(draws=20)"), _notes=(NOTE,)
+        describe_collection(small(), "P@5", estimators="posterior-ratio(draws=20)"), _notes=(NOTE,)
     ),
     "leave-out": lambda: with_rows(leave_out(small(), "P@5", **POINT)),
     "random-pools": lambda: planted(vary_pool_width(small(), "P@5", widths=[3], n_samples=2, **POINT)),
     "budgets": lambda: planted(compare_budgets(small(), "P@5", strategies=["take"], budgets=[100])),
     "check predictions": checked,
     "judges": lambda: dataclasses.replace(check_judges(labeled_toy(), "P@3"), problems=(NOTE,)),
-    "impute": lambda: with_completion(impute(small(), "new-b", "P@5", draws=2, posterior="ratio")),
+    "impute": lambda: with_completion(impute(small(), "new-b", "P@5", draws=2, estimators="posterior-ratio")),
 }
 
 

@@ -65,7 +65,9 @@ def test_of_documents_far_down():
     """Of a pooled run, deeper than any evidence reaches."""
     richer = small().add_judgments(judged(small(), "north-1", 1, n_topics=3, cutoff=20))
     assert np.isfinite(
-        score(richer, "new-b", estimators="posterior-ratio", posterior="draws=20").to_frame()["value"]
+        score(richer, "new-b", estimators="posterior-ratio", posterior_settings="draws=20").to_frame()[
+            "value"
+        ]
     ).all()
 
 
@@ -146,14 +148,14 @@ def test_all_answers_count_where_runs_are_scored_as_if_new(answers):
     example = load_example()
     smaller = example.unpool(organization="lake").unpool(organization="north").add_judgments(answers)
     added = example.add_judgments(answers)
-    quick = {"posterior": "posterior-background(draws=200)"}
+    quick = {"estimators": "posterior-background(draws=200)"}
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         found = judge_next(added, measures="P@20", unpool=LAKE_AND_NORTH, budget=10, **quick)
         same = judge_next(smaller, LAKE_AND_NORTH, "P@20", budget=10, **quick)
         lower = score(added, None, "P@20", unpool=LAKE_AND_NORTH, estimators="as-judged")
         completed = impute(
-            added, measures="P@20", unpool=LAKE_AND_NORTH, posterior="posterior-background", draws=2
+            added, measures="P@20", unpool=LAKE_AND_NORTH, estimators="posterior-background", draws=2
         )
     assert found.afterwards == same.afterwards
     assert found.afterwards.n == len(answers.relevance)

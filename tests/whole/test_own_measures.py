@@ -161,7 +161,9 @@ def test_without_own_bounds_they_are_the_range_where_anything_is_unjudged() -> N
 
 def test_a_measure_that_may_fall_is_scored_within_its_bounds() -> None:
     asked = ["as-judged", "posterior-ratio", "background", "condensed-list"]
-    scores = score(small(), None, ["Even@10", "EvenUnbounded@10"], estimators=asked, posterior="draws=60")
+    scores = score(
+        small(), None, ["Even@10", "EvenUnbounded@10"], estimators=asked, posterior_settings="draws=60"
+    )
     for text, bounds in zip(("Even@10", "EvenUnbounded@10"), scores.bounds, strict=True):
         draws = scores[text, "posterior-ratio"].draws
         assert draws is not None
@@ -194,7 +196,7 @@ def test_bounds_over_an_ideal_ranking_are_the_range_where_amounts_may_fall() -> 
 @pytest.mark.slow
 def test_score_takes_it() -> None:
     scores = score(
-        load_example(), TARGETS, ["Hit@1", "P@1", "Hit@3"], estimators="all", posterior="draws=250"
+        load_example(), TARGETS, ["Hit@1", "P@1", "Hit@3"], estimators="all", posterior_settings="draws=250"
     )
     one, precision = (scores[name, "posterior-combined"] for name in ("Hit@1", "P@1"))
     assert one.draws is not None
@@ -236,7 +238,7 @@ def test_corrections_that_are_chances_are_none_of_a_measure_beyond_1() -> None:
             return 2 * super().evaluate(levels)
 
     asked = ["background", "interpolated", "smoothed", "posterior-ratio"]
-    frame = wide(score(small(), TARGETS, [Doubled(3)], estimators=asked, posterior="draws=50"))
+    frame = wide(score(small(), TARGETS, [Doubled(3)], estimators=asked, posterior_settings="draws=50"))
     assert frame[["background", "interpolated", "smoothed"]].isna().all(axis=None)
     assert frame["note"].str.contains("background: defined for measures from 0 to 1").all()
     assert (frame["posterior-ratio"] <= 2 * frame["bound_upper"]).all()
@@ -249,7 +251,9 @@ def test_reversals_and_checks_take_it() -> None:
     as_precision = count_reversals(small(), measures="P@1", **asked)  # type: ignore[arg-type]
     columns = ["group", "estimator", "against", "separability", "reversed"]
     pd.testing.assert_frame_equal(found.rates()[columns], as_precision.rates()[columns])
-    checks = check_models(small(), ["Hit@1", "P@1"], models="ratio", posterior="draws=50", containers=False)
+    checks = check_models(
+        small(), ["Hit@1", "P@1"], models="ratio", posterior_settings="draws=50", containers=False
+    )
     hit, precision = checks["Hit@1", "ratio"], checks["P@1", "ratio"]
     np.testing.assert_array_equal(hit.draws, precision.draws)
     np.testing.assert_array_equal(hit.observed, precision.observed)

@@ -27,7 +27,7 @@ def test_python_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     simulate_example().write(tmp_path / "example")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(
-        bayespool, "score", partial(bayespool.score, posterior="draws=50, chains=2"), raising=False
+        bayespool, "score", partial(bayespool.score, posterior_settings="draws=50, chains=2"), raising=False
     )
     names: dict[str, Any] = {}
     exec(compile("\n".join(blocks("python")), "README.md", "exec"), names)

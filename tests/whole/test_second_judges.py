@@ -71,7 +71,9 @@ def labeled(seed: int, *, quality: float, share: float = 1.0, favors: str | None
 def draws(collection: Collection, estimator: str) -> bytes:
     """All that an estimator says of the new runs' P@10."""
     runs = simulated(0).new_run_ids
-    found = score(collection, runs, "P@10", estimators=estimator, posterior="draws=50")["P@10", estimator]
+    found = score(collection, runs, "P@10", estimators=estimator, posterior_settings="draws=50")[
+        "P@10", estimator
+    ]
     return found.value.tobytes() + (b"" if found.draws is None else found.draws.amount.tobytes())
 
 

@@ -56,16 +56,19 @@ def test_posteriors_have_no_value_where_relevant_documents_alone_are_judged() ->
 @SAID
 def test_a_few_judgments_of_ones_own_give_posteriors_a_value() -> None:
     collection = sparse(own_judgments={"q1": {"x": 0, "z": 0}, "q2": {"y": 0}})
-    value = score(collection, "a", "P@2", estimators="posterior-combined", posterior="draws=50").to_frame()[
-        "value"
-    ][0]
+    value = score(
+        collection, "a", "P@2", estimators="posterior-combined", posterior_settings="draws=50"
+    ).to_frame()["value"][0]
     assert 0.25 <= value <= 0.5  # one document of four is relevant, one unjudged
 
 
 @SAID
 def test_comparisons_of_sparse_judgments_are_as_judged() -> None:
     result = compare(
-        sparse(), measures="RR@2", estimators=["as-judged", "posterior-combined"], posterior="draws=50"
+        sparse(),
+        measures="RR@2",
+        estimators=["as-judged", "posterior-combined"],
+        posterior_settings="draws=50",
     )
     rows = result.significance().set_index("estimator")
     assert rows.loc["posterior-combined", ["difference", "p_value", "p_adjusted"]].isna().all()
@@ -88,7 +91,7 @@ def test_a_few_nonrelevant_documents_on_few_topics_do_not_change_that() -> None:
         collection = read_collection(judgments, {"a": {q: {"d": 2.0, "z": 1.0} for q in topics}})
         assert collection.is_sparse == is_sparse, n_zeros
         with pytest.warns(SparseJudgmentsWarning if is_sparse else NoPoolWarning):
-            score(collection, measures="P@2", estimators="posterior-combined", posterior="draws=20")
+            score(collection, measures="P@2", estimators="posterior-combined", posterior_settings="draws=20")
 
 
 @SAID
@@ -126,7 +129,11 @@ def test_judgments_are_sparse_for_measures_to_which_all_are_relevant() -> None:
     assert (collection.is_sparse_at(1), collection.is_sparse_at(2)) == (True, False)
     with pytest.warns(SparseJudgmentsWarning, match="more: posteriors of P@5 have no value"):
         scores = score(
-            collection, "new", ["P@5", "P(rel=3)@5"], estimators="posterior-combined", posterior="draws=50"
+            collection,
+            "new",
+            ["P@5", "P(rel=3)@5"],
+            estimators="posterior-combined",
+            posterior_settings="draws=50",
         )
     assert np.isnan(scores.to_frame()["value"]).tolist() == [True, False]
     assert [note for note in scores.notes() if note.startswith("P@5: only relevant documents are judged")]

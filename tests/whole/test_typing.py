@@ -35,15 +35,15 @@ frame = pd.DataFrame({"qid": ["q1"], "docno": ["d1"], "score": [0.5]})
 example = load_example()
 anything: Any = None
 
-score(example, "new-a", ["P@10", "nDCG@10"], posterior="draws=500, mu=Normal(-2, 1)").run_ids
+score(example, "new-a", ["P@10", "nDCG@10"], posterior_settings="draws=500, mu=Normal(-2, 1)").run_ids
 one = read_collection({"q1": {"d1": 1}}, frame, pool="runs/", organizations={"bm25": "north"})
-score(one, measures="P@10", posterior="draws=500").to_frame()
+score(one, measures="P@10", posterior_settings="draws=500").to_frame()
 two = read_collection("irds:toy", {"mine": frame, "old": read_run("old.run")}, strict=False)
-score(two, posterior="chains=2")
+score(two, posterior_settings="chains=2")
 read_collection("qrels.txt", [frame, "my.run"], pool={"a": {"q1": {"d1": 0.5}}}, known_depth=10)
 both = build_collection({"a": frame, "b": frame}, frame)
-compare(both, ["a", "b"], posterior="joint=False, draws=100").differences()
-leave_out(example, "P@10", posterior="draws=3").settings.labels
+compare(both, ["a", "b"], posterior_settings="joint=False, draws=100").differences()
+leave_out(example, "P@10", posterior_settings="draws=3").settings.labels
 score(example).runs_ids  # attr-defined
 score(example, estimator="background")  # call-arg
 impute(example, draws=20).qrels("0")  # arg-type
@@ -89,12 +89,12 @@ def test_right_calls_pass_and_wrong_ones_fail_on_their_lines(tmp_path: Path) -> 
 
 SLIPS: dict[str, tuple[Callable[[], object], str]] = {
     "type": (
-        lambda: bayespool.score(EXAMPLE, posterior="draws=many"),
+        lambda: bayespool.score(EXAMPLE, posterior_settings="draws=many"),
         "settings of 'posterior(draws=many)': draws must be a whole number",
     ),
     "collection": (lambda: bayespool.score(3, "qrels.txt"), "a int where a Collection is expected"),
     "number": (
-        lambda: bayespool.impute(EXAMPLE, draws=20, posterior="target_accept=high"),
+        lambda: bayespool.impute(EXAMPLE, draws=20, posterior_settings="target_accept=high"),
         "settings of 'posterior(target_accept=high)': target_accept must be a number",
     ),
 }

@@ -28,7 +28,7 @@ from bayespool.experiments import leave_out
 from bayespool.experiments.design import whole_pool
 from bayespool.pooling import discover_pool
 
-QUICK = {"estimators": ["interpolated", "posterior-background"], "posterior": "draws=50"}
+QUICK = {"estimators": ["interpolated", "posterior-background"], "posterior_settings": "draws=50"}
 
 
 @pytest.fixture(scope="module")
