@@ -28,7 +28,7 @@ def option_rows(command: str) -> Iterable[str]:
     """Yield a row for each option that is a parameter of the command's function alone."""
     described = parameters_of(commands()[command].function)
     for option in options_of(command):
-        if option.name in described and option.name not in ("posterior_settings", "random_seed", "report"):
+        if option.name in described and option.name not in ("posterior_settings", "random_seed"):
             parameter = described[option.name]
             kind = ", ".join(parameter.type) if isinstance(parameter.type, tuple) else ""
             default = parameter.default if isinstance(parameter.default, tuple) else (parameter.default,)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import textwrap
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from bayespool import __version__
+from bayespool.arrays import Progress
 from bayespool.auditing.auditing import Audit, certificate_document, document_digest
 from bayespool.auditing.differences import URN_COLUMNS, URN_NUMBERS
 from bayespool.auditing.urns import Urn, check_auditable, draw_values, find_urns
@@ -64,7 +65,7 @@ def audit(
     until: float | None = None,
     ci_prob: float | None = None,
     random_seed: int = 1,
-    report: Callable[[str], None] | None = None,
+    progress: Progress | None = None,
 ) -> Audit:
     """Sample unjudged documents for judgment, with an interval that is valid even if the model is wrong.
 
@@ -103,8 +104,8 @@ def audit(
         one holds at all times at once.
     random_seed : int, default 1
         Random seed; the same inputs and seed give the same bytes.
-    report : callable, optional
-        Called with a line on each stage of the work as it begins.
+    progress : callable, optional
+        Called with a text on each stage of the work as it begins: ``progress(text, done=0, total=0)``.
 
     Returns
     -------
@@ -146,7 +147,7 @@ def audit(
         repool_to=repool_to,
         whole_campaign=True,
     )
-    say = report or (lambda line: None)
+    say = progress or (lambda *_: None)
     say(f"completing: {estimator.name}")
     completion = estimator.complete(targets.collection, targets.run_ids, measure)
     say("drawing")

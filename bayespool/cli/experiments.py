@@ -101,7 +101,6 @@ def _run(
     keywords: dict[str, Any],
     outputs: Outputs,
     *,
-    label: str,
     parts: str = "",
     jobs: int = -1,
     cluster: str | None = None,
@@ -111,8 +110,8 @@ def _run(
 ) -> None:
     """Run an experiment, which keeps finished parts in the folder ``parts``, if any, and write its result.
 
-    ``label`` says what is counted, in ``n_lines`` lines or one a part. Of several collections the function
-    gets a mapping. ``of_runs`` says whether it scores runs.
+    Parts are counted in ``n_lines`` lines or one a part. Of several collections the function gets a mapping.
+    ``of_runs`` says whether it scores runs.
     """
     from bayespool.experiments.running import on_cluster
 
@@ -129,7 +128,7 @@ def _run(
     with (
         report_interruption(folder, f"*/{parts}" if several else parts),
         on_cluster(cluster),
-        count_progress(label, n_lines=n_lines) as show,
+        count_progress(n_lines) as show,
     ):
         keywords |= {"folder": folder} if parts else {}
         result = function(collection, n_jobs=jobs, progress=show, **keywords)
@@ -157,13 +156,12 @@ def leave_out(
     """
     if later is not None:
         graded = partial(experiments.grade_later, later=later)
-        _run(graded, files, keywords, outputs, parts="closed-holes", label="organizations", **execution)
+        _run(graded, files, keywords, outputs, parts="closed-holes", **execution)
         return
     several = len(files.collections) > 1
     function = experiments.leave_out_several if several else experiments.leave_out
-    label = f"{keywords.get('by', 'organization')}s left out"
     _with_types(files, keywords)
-    _run(function, files, keywords, outputs, parts="folds", label=label, n_lines=None, **execution)
+    _run(function, files, keywords, outputs, parts="folds", n_lines=None, **execution)
 
 
 def _with_types(files: Files, keywords: dict[str, Any]) -> None:
@@ -198,7 +196,7 @@ def random_pools(files: Files, keywords: dict[str, Any], outputs: Outputs, **exe
     elif "n_topic_samples" in keywords:
         raise InputError("--topic-samples without --common", hint="give numbers of common topics, too")
     _with_types(files, keywords)
-    _run(varied, files, keywords, outputs, parts=parts, label="pools", **execution)
+    _run(varied, files, keywords, outputs, parts=parts, **execution)
 
 
 @command(
@@ -224,12 +222,12 @@ def budgets(
     if keep is not None:
         parameter = parameters_of("experiments/keeping.py:keep_judgments")["keep"]
         keywords["keep"] = function_value(parameter, keep)
-        _run(experiments.keep_judgments, files, keywords, outputs, parts="kept", label="samples", **execution)
+        _run(experiments.keep_judgments, files, keywords, outputs, parts="kept", **execution)
         return
     keywords["strategies"] = strategies = parse_strategies(keywords.get("strategies", "paper"))
     scores = any(strategy.needs_scores for strategy in strategies)
     work = experiments.compare_budgets
-    _run(work, files, keywords, outputs, parts="pools", label="pools", scores=scores, **execution)
+    _run(work, files, keywords, outputs, parts="pools", scores=scores, **execution)
 
 
 @command(
@@ -281,9 +279,8 @@ def judges(
         return
     if not files.keywords().get("judges"):
         raise InputError("no judge", hint="--judge FILE or --judge NAME=FILE, labels in the form of qrels")
-    label = "scores with and without labels"
     work = experiments.check_judges
-    _run(work, files, keywords, outputs, parts="judges", label=label, n_lines=None, of_runs=True, jobs=jobs)
+    _run(work, files, keywords, outputs, parts="judges", n_lines=None, of_runs=True, jobs=jobs)
 
 
 def _audit(files: Files, keywords: dict[str, Any], batch: int) -> auditing.JudgeAudit:
@@ -342,4 +339,4 @@ def check_predictions(files: Files, keywords: dict[str, Any], outputs: Outputs, 
     NetCDF for ArviZ.
     """
     keywords["containers"] = outputs.folder is not None
-    _run(experiments.check_models, files, keywords, outputs, label="parts", jobs=jobs)
+    _run(experiments.check_models, files, keywords, outputs, jobs=jobs)

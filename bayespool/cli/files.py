@@ -22,8 +22,9 @@ from bayespool.names import PREPARED_SUFFIX
 from bayespool.tables.formatting import counted, printable
 
 if TYPE_CHECKING:
-    from rich.progress import Progress
+    from rich.progress import Progress as RichProgress
 
+    from bayespool.arrays import Progress
     from bayespool.collection import Collection
 
 Computed = TypeVar("Computed")
@@ -194,7 +195,7 @@ class Files:
         return reading | options
 
     def read(
-        self, say: Callable[[str], None], keywords: Mapping[str, Any] | None = None, *, scores: bool = False
+        self, say: Progress, keywords: Mapping[str, Any] | None = None, *, scores: bool = False
     ) -> tuple[Collection, tuple[str, ...]]:
         """Read the collection and the ids of the runs to score; print its pool, and what leaves it."""
         from bayespool.pooling import describe_pool, read_collection
@@ -206,7 +207,7 @@ class Files:
             from bayespool.auditing import read_audit
 
             audits = {path: read_audit(path) for path in certificates}
-        collection = read_collection(**self.keywords(), scores=scores, progress=reading_progress(say))
+        collection = read_collection(**self.keywords(), scores=scores, progress=say)
         for path, audit in audits.items():
             collection = audit.apply_to(collection, path=path)
         echo(f"pool: {describe_pool(collection).text()}")
@@ -263,7 +264,7 @@ class Files:
         with stage_progress() as say:
             collection, targets = self.read(say, keywords)
             runs = self._with_unpooled_names(targets, collection, keywords)
-            return function(collection, runs or None, **keywords, report=say)
+            return function(collection, runs or None, **keywords, progress=say)
 
     def _with_unpooled_names(
         self, targets: Sequence[str], collection: Collection, keywords: Mapping[str, Any]
@@ -284,7 +285,7 @@ class Files:
             runs.insert(place, name)
         return runs
 
-    def read_collections(self, say: Callable[[str], None]) -> dict[str, Collection]:
+    def read_collections(self, say: Progress) -> dict[str, Collection]:
         """Read the collections that files describe; print their pools."""
         from bayespool.pooling import describe_pool, read_collections
         from bayespool.pooling.loading import check_collection_names
@@ -292,7 +293,7 @@ class Files:
 
         self.refuse_beside_collections()
         described = [path for path in self.collections if path.suffix != PREPARED_SUFFIX]
-        collections = read_collections(described, reading=self.ways(), progress=reading_progress(say))
+        collections = read_collections(described, reading=self.ways(), progress=say)
         for path in self.collections:
             if path.suffix == PREPARED_SUFFIX:
                 collections[path.stem] = read_prepared(path).collection
@@ -340,11 +341,6 @@ def _judges(texts: tuple[str, ...]) -> dict[str, list[Path]]:
             repeatable.add(name)
         judges.setdefault(name, []).append(path)
     return judges
-
-
-def reading_progress(say: Callable[[str], None]) -> Callable[[int, int], None]:
-    """Progress of reading runs, as a stage."""
-    return lambda done, total: say(f"reading runs: {done} of {total}")
 
 
 def _say_unpooled(collection: Collection, repool_to: int | None, unpool: Sequence[str] | None) -> None:
@@ -410,30 +406,31 @@ def report_interruption(folder: Path | None, parts: str) -> Iterator[None]:
 
 
 @contextmanager
-def count_progress(label: str, *, n_lines: int | None = None) -> Iterator[Callable[[int, int], None]]:
+def count_progress(n_lines: int | None = None) -> Iterator[Progress]:
     """Progress bar on a terminal; elsewhere a line per step, or about ``n_lines`` lines."""
-    with _progress(label, "BarColumn", "MofNCompleteColumn", "TimeRemainingColumn") as bar:
+    with _progress("BarColumn", "MofNCompleteColumn", "TimeRemainingColumn") as bar:
         printed: set[int] = set()
 
-        def say(done: int, total: int) -> None:
+        def say(text: str, done: int = 0, total: int = 0, /) -> None:
             part = done if n_lines is None else n_lines * done // max(total, 1)
             if bar is None and part not in printed:
                 printed.add(part)
-                echo(f"{label}: {done} of {total}")
+                echo(f"{text}: {done} of {total}")
             elif bar is not None:
-                bar.update(bar.task_ids[0], completed=done, total=total)
+                bar.update(bar.task_ids[0], description=text, completed=done, total=total)
 
         yield say
 
 
 @contextmanager
-def stage_progress() -> Iterator[Callable[[str], None]]:
+def stage_progress() -> Iterator[Progress]:
     """Spinner with the current stage on a terminal; elsewhere a line per stage."""
-    with _progress("starting", "SpinnerColumn", "TimeElapsedColumn") as bar:
+    with _progress("SpinnerColumn", "TimeElapsedColumn") as bar:
         last = ""
 
-        def say(stage: str) -> None:
+        def say(text: str, done: int = 0, total: int = 0, /) -> None:
             nonlocal last
+            stage = f"{text}: {done} of {total}" if total else text
             if bar is not None:
                 bar.update(bar.task_ids[0], description=printable(stage, one_line=True))
             elif not (stage.startswith("reading") and last.startswith("reading")):
@@ -444,7 +441,7 @@ def stage_progress() -> Iterator[Callable[[str], None]]:
 
 
 @contextmanager
-def _progress(label: str, *columns: str) -> Iterator[Progress | None]:
+def _progress(*columns: str) -> Iterator[RichProgress | None]:
     """Progress of one task on standard error, that goes when it is done; None without a terminal."""
     if is_quiet() or not sys.stderr.isatty():
         yield None
@@ -455,5 +452,5 @@ def _progress(label: str, *columns: str) -> Iterator[Progress | None]:
     shown = [getattr(progress, name)() for name in columns]
     shown.insert("SpinnerColumn" in columns, progress.TextColumn("{task.description}", markup=False))
     with progress.Progress(*shown, console=Console(stderr=True), transient=True) as bar:
-        bar.add_task(label, total=None)
+        bar.add_task("starting", total=None)
         yield bar

@@ -11,7 +11,7 @@ import click
 
 from bayespool import auditing, scoring
 from bayespool.cli.commands import command
-from bayespool.cli.files import RUNS, WITH_OWN, Files, files_argument, reading_progress, stage_progress
+from bayespool.cli.files import RUNS, WITH_OWN, Files, files_argument, stage_progress
 from bayespool.cli.messages import echo
 from bayespool.cli.parameters import flag_of, own_option, store_in_context, stored_value
 from bayespool.cli.results import OUTPUT_OPTIONS, Outputs, is_as_json, print_document
@@ -289,9 +289,8 @@ def pool(files: Files, keywords: dict[str, Any], outputs: Outputs) -> None:
         problem = f"stopping rule {plan.stop.name!r} looks at judgments, and there is none"
         raise InputError(problem, hint="give --qrels")
     with stage_progress() as say:
-        progress = reading_progress(say)
         collection = read_contributors(
-            runs, qrels or None, progress=progress, scores=strategy.needs_scores, **ways
+            runs, qrels or None, progress=say, scores=strategy.needs_scores, **ways
         )
         say("choosing documents")
         chosen = choose(collection, **keywords)
@@ -305,7 +304,7 @@ def _describe(runs: list[str], qrels: list[Path], ways: dict[str, Any], outputs:
     if not qrels:
         raise InputError("no judgments, of which --describe says the pool", hint="give --qrels")
     with stage_progress() as say:
-        collection = read_collection(qrels, pool=runs, progress=reading_progress(say), **ways)
+        collection = read_collection(qrels, pool=runs, progress=say, **ways)
         say("comparing pools")
         described = scoring.CandidatePools(collection)
         described.tables()

@@ -68,7 +68,7 @@ def prepare(
     check_keywords(experiments.prepare, keywords)
     with stage_progress() as say:
         collection, _ = files.read(say)
-        prepared = experiments.prepare(collection, **keywords, n_jobs=jobs, report=say)
+        prepared = experiments.prepare(collection, **keywords, n_jobs=jobs, progress=say)
         prepared.save(path, judgments=not without_judgments)
     size = round(path.stat().st_size / 1000)
     if is_as_json():
@@ -112,5 +112,5 @@ def describe(
     check_keywords(experiments.describe_collection, keywords)
     with stage_progress() as say:
         collection, _ = files.read(say)
-        card = experiments.describe_collection(collection, **keywords, n_jobs=jobs, report=say)
+        card = experiments.describe_collection(collection, **keywords, n_jobs=jobs, progress=say)
     outputs.write(card)

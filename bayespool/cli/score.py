@@ -84,7 +84,7 @@ def demo(
     _check(outputs, keywords)
     with stage_progress() as say:
         echo(f"pool: {describe_pool(example.collection)}")
-        scores = scoring.score(example.collection, example.new_run_ids, **keywords, report=say)
+        scores = scoring.score(example.collection, example.new_run_ids, **keywords, progress=say)
     truth = {str(m): dict(example.true_values(m, scores.run_ids)) for m in scores.measures}
     scores = replace(scores, metadata={**scores.metadata, "truth": truth})
     _write(scores, outputs, per_topic=per_topic)
@@ -292,5 +292,5 @@ def reversals(
         aside = split_list(exclude_runs or "")
         collection.run_index(aside)
         runs = [run for run in collection.run_ids if run not in aside]
-        result = comparisons.count_reversals(collection, runs, **keywords, report=say)
+        result = comparisons.count_reversals(collection, runs, **keywords, progress=say)
     outputs.write(result)

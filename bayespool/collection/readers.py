@@ -8,7 +8,7 @@ import gzip
 import io
 import os
 import re
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -18,6 +18,7 @@ from typing import Literal
 import numpy as np
 import pyarrow as pa
 
+from bayespool.arrays import Progress
 from bayespool.collection.files import (
     N_THREADS,
     PARQUET,
@@ -102,7 +103,7 @@ class Reading:
     may_repeat : bool
         Whether a run may have a document on several lines of a topic, of which the best counts.
     progress : callable, optional
-        Called with the number of run files read and their total.
+        Called with a text, the number of run files read and their total.
     """
 
     id_from: IdFrom = "file"
@@ -110,7 +111,7 @@ class Reading:
     ranks: bool = False
     max_file_size: int = MAX_FILE_SIZE
     may_repeat: bool = False
-    progress: Callable[[int, int], None] | None = None
+    progress: Progress | None = None
 
 
 def read_run(
@@ -161,7 +162,7 @@ def read_runs(
     strict: bool = True,
     ranks: bool = False,
     max_file_size: int = MAX_FILE_SIZE,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> tuple[Run, ...]:
     """Read all run files from a source, ordered by file name.
 
@@ -172,7 +173,7 @@ def read_runs(
     id_from, strict, ranks, max_file_size
         As for `read_run`.
     progress : callable, optional
-        Called with (files read, files in all) after each file.
+        Called with a text, the number of files read, and of all.
 
     Raises
     ------
@@ -211,7 +212,7 @@ def read_batches(
                 batch.append(run)
                 n_read += 1
                 if reading.progress is not None:
-                    reading.progress(n_read, len(paths))
+                    reading.progress("reading runs", n_read, len(paths))
             yield batch
     finally:
         readers.shutdown(cancel_futures=True)

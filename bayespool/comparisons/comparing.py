@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 
-from bayespool.arrays import BoolArray, FloatArray
+from bayespool.arrays import BoolArray, FloatArray, Progress
 from bayespool.collection import Collection
 from bayespool.collection.contents import Systems, expect_collection, group_systems, parse_systems
 from bayespool.comparisons.comparison import Comparison, TestKey
@@ -84,7 +84,7 @@ def compare(
     systems: PathLike | Mapping[str, str] | None = None,
     ci_prob: float | None = None,
     random_seed: int = 1,
-    report: Callable[[str], None] | None = None,
+    progress: Progress | None = None,
 ) -> Comparison:
     """Compare runs using completed judgments, significance tests and reversal risks.
 
@@ -151,8 +151,8 @@ def compare(
         Probability of the intervals. They are equal-tailed. Default: `bayespool.rcParams`.
     random_seed : int, default 1
         Random seed; the same inputs and seed give the same bytes.
-    report : callable, optional
-        Called with a line on each stage of the work as it begins.
+    progress : callable, optional
+        Called with a text on each stage of the work as it begins: ``progress(text, done=0, total=0)``.
 
     Returns
     -------
@@ -226,11 +226,11 @@ def compare(
         targets,
         settings=described(measures=parsed, estimators=parsed_estimators, **asked),
         ci_prob=prob,
-        report=report,
+        progress=progress,
     )
     pairs = compared_pairs(scores.run_ids, against)
     bounds = {b.measure: difference_bounds(targets.collection, b, pairs, estimand) for b in scores.bounds}
-    comparing |= {"systems": replicates, "random_seed": random_seed, "report": report}
+    comparing |= {"systems": replicates, "random_seed": random_seed, "progress": progress}
     comparing["is_named"] = estimators is not None
     return compare_scores(scores, **comparing, bounds=bounds)
 
@@ -291,7 +291,7 @@ def compare_scores(
     bounds: Mapping[Measure, tuple[FloatArray, FloatArray]] | None = None,
     is_named: bool = True,
     random_seed: int = 1,
-    report: Callable[[str], None] | None = None,
+    progress: Progress | None = None,
 ) -> Comparison:
     """Compare runs from existing scores, as `compare` does.
 
@@ -314,8 +314,8 @@ def compare_scores(
     common: dict[TestKey, CommonTopics] = {}
     has_topic = scores.has_topic
     for e in scores.estimates:
-        if report is not None:
-            report(f"comparing: {e.estimator} {e.measure}")
+        if progress is not None:
+            progress(f"comparing: {e.estimator} {e.measure}")
         for test in tests:
             key = (e.measure, e.estimator, test)
             p[key] = p_values(e.per_topic, test, random_seed=random_seed)
@@ -409,7 +409,7 @@ def gate(
     estimand: Estimand = "complete",
     ideal: Ideal = "own",
     random_seed: int = 1,
-    report: Callable[[str], None] | None = None,
+    progress: Progress | None = None,
 ) -> Gate:
     """Decide whether a new run is better than another or equal, or worse, as far as judgments tell.
 
@@ -448,8 +448,8 @@ def gate(
         Ideal ranking of nDCG, AP and R: of what the run reaches (own), any run (shared), or only the judged.
     random_seed : int, default 1
         Random seed; the same inputs and seed give the same bytes.
-    report : callable, optional
-        Called with a line on each stage of the work as it begins.
+    progress : callable, optional
+        Called with a text on each stage of the work as it begins: ``progress(text, done=0, total=0)``.
 
     Returns
     -------
@@ -501,7 +501,7 @@ def gate(
         targets,
         scope=scope,
         settings=described(measures=measure, estimator=estimator, **asked),
-        report=report,
+        progress=progress,
     )
     of_pair, ci_prob = [scores.run_ids.index(run) for run in pair], fill_ci_prob(None)
     (bounds,), (e,) = scores.bounds, scores.estimates

@@ -6,7 +6,7 @@ import dataclasses
 import inspect
 import warnings
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from bayespool import __version__
-from bayespool.arrays import FloatArray
+from bayespool.arrays import FloatArray, Progress
 from bayespool.collection import Collection
 from bayespool.collection.contents import expect_collection
 from bayespool.errors import InputError, NoCollectionError, PooledRunWarning
@@ -303,7 +303,7 @@ def plan_comparison(
     power: float = 0.8,
     level: float = 0.05,
     random_seed: int = 1,
-    report: Callable[[str], None] | None = None,
+    progress: Progress | None = None,
 ) -> ComparisonPlan:
     """Plan a comparison by finding the smallest detectable difference and what reduces it.
 
@@ -348,8 +348,8 @@ def plan_comparison(
         A difference is detected if its interval at this leaves out 0.
     random_seed : int, default 1
         Random seed; the same inputs and seed give the same bytes.
-    report : callable, optional
-        Called with a line on each stage of the work as it begins.
+    progress : callable, optional
+        Called with a text on each stage of the work as it begins: ``progress(text, done=0, total=0)``.
 
     Returns
     -------
@@ -442,7 +442,7 @@ def plan_comparison(
         with warnings.catch_warnings():
             if taken:
                 warnings.simplefilter("ignore", PooledRunWarning)  # they are meant
-            scores = score_targets(targets, settings=settings, report=report)
+            scores = score_targets(targets, settings=settings, progress=progress)
         estimates = scores.estimates[1]
         if estimates.draws is None:
             raise InputError(

@@ -9,7 +9,7 @@ Proceedings of the 15th Australasian Document Computing Symposium.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
@@ -19,7 +19,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from bayespool import __version__
-from bayespool.arrays import FloatArray, IndexArray
+from bayespool.arrays import FloatArray, IndexArray, Progress
 from bayespool.collection import Collection, rows
 from bayespool.collection.contents import expect_collection
 from bayespool.collection.rankings import ranked
@@ -172,7 +172,7 @@ def count_reversals(
     level: float = 0.01,
     control: PairControl = "none",
     random_seed: int = 1,
-    report: Callable[[str], None] | None = None,
+    progress: Progress | None = None,
 ) -> Reversals:
     """Count significant differences under few judgments that all judgments reverse, per estimator.
 
@@ -217,8 +217,8 @@ def count_reversals(
         Adjustment of p-values over all pairs of a group. The paper has none; tukey-hsd needs none.
     random_seed : int, default 1
         Random seed; the same inputs and seed give the same bytes.
-    report : callable, optional
-        Called with a line on each stage of the work as it begins.
+    progress : callable, optional
+        Called with a text on each stage of the work as it begins: ``progress(text, done=0, total=0)``.
 
     Returns
     -------
@@ -287,7 +287,7 @@ def count_reversals(
             constants[str(measure), name] = best
             asked.append((f"{name} fitted", estimator.with_constants(best.values), (measure,)))
     testing: dict[str, Any] = {"test": test, "level": level, "control": applied}
-    experiment = _Experiment(collection, asked, shares, random_seed, report or (lambda line: None), **testing)
+    experiment = _Experiment(collection, asked, shares, random_seed, progress or (lambda *_: None), **testing)
     subsets = {n: judgment_subset(collection, n, random_seed=random_seed) for n in (*fewer, n_all)}
     rows: list[tuple[dict[str, Any], pd.DataFrame]] = []
     holes: dict[tuple[str, str], FloatArray] = {}
@@ -330,7 +330,7 @@ class _Experiment:
     estimators: Sequence[tuple[str, Estimator, Sequence[Measure]]]
     shares: Sequence[float]
     random_seed: int
-    say: Callable[[str], None]
+    say: Progress
     test: SignificanceTest
     level: float
     control: PairControl

@@ -12,7 +12,7 @@ significance of document adjudication methods. CIKM 2023, 1960–1970.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.arrays import BoolArray
+from bayespool.arrays import BoolArray, Progress
 from bayespool.collection import Collection
 from bayespool.comparisons.significance import significant_pairs
 from bayespool.errors import InputError
@@ -220,7 +220,7 @@ def compare_budgets(
     random_seed: int = 1,
     folder: str | Path | None = None,
     n_jobs: int | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> Budgets:
     """Measure the bias of pools against non-contributing runs, for different strategies and budgets.
 
@@ -271,7 +271,7 @@ def compare_budgets(
         Number of processes; −1 for one per core, by default 1 or as set by ``joblib.parallel_config``.
         Results are the same to the byte for any number, and on a Dask cluster.
     progress : callable, optional
-        Called with the number of finished pools, stored ones included, and their total.
+        Called with a text, the number of finished pools, stored ones included, and their total.
 
     Returns
     -------

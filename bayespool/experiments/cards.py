@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from bayespool import __version__
+from bayespool.arrays import Progress
 from bayespool.collection import Collection
 from bayespool.collection.contents import expect_collection
 from bayespool.collection.pools import sole_contributor
@@ -97,7 +98,7 @@ def describe_collection(
     posterior_settings: str | PosteriorEstimator | None = None,
     random_seed: int = 1,
     n_jobs: int | None = None,
-    report: Callable[[str], None] | None = None,
+    progress: Progress | None = None,
 ) -> Card:
     """Describe a collection: what one should know before scoring on it, on one screen.
 
@@ -117,8 +118,8 @@ def describe_collection(
         Random seed; the same inputs and seed give the same bytes.
     n_jobs : int, optional
         Number of processes to leave organizations out; −1 for one per core, by default 1.
-    report : callable, optional
-        Called with a line on each stage of the work as it begins.
+    progress : callable, optional
+        Called with a text on each stage of the work as it begins: ``progress(text, done=0, total=0)``.
 
     Returns
     -------
@@ -157,7 +158,7 @@ def describe_collection(
     estimator = sole_posterior(**asked, estimand="pooled")
     check_count("random_seed", random_seed, least=0)
     expect_collection(collection)
-    say = report or (lambda stage: None)
+    say = progress or (lambda *_: None)
     trials = dict[str, LeaveOutResult]()
     if graded:
         both = {"measures": parsed, "estimators": [AS_JUDGED, estimator], "random_seed": random_seed}
@@ -197,9 +198,7 @@ def describe_collection(
 # --- errors by measure ---
 
 
-def _trials(
-    collection: Collection, say: Callable[[str], None], **asked: Any
-) -> Iterator[tuple[str, LeaveOutResult]]:
+def _trials(collection: Collection, say: Progress, **asked: Any) -> Iterator[tuple[str, LeaveOutResult]]:
     """Yield near runs left out of the pool and, where there are organizations enough, far ones."""
     runs_of = contributors(collection, "organization")
     say(f"leaving out {counted(len(runs_of), 'organization')}, one at a time")

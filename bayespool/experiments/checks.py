@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import product
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayespool.arrays import FloatArray
+from bayespool.arrays import FloatArray, Progress
 from bayespool.collection import Collection
 from bayespool.collection.contents import expect_collection
 from bayespool.errors import InputError
@@ -211,7 +211,7 @@ def check_models(
     posterior_settings: str | PosteriorEstimator | None = None,
     containers: bool = True,
     n_jobs: int | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> ModelChecks:
     """Check models by predicting the runs of organizations held out of the pool.
 
@@ -239,7 +239,7 @@ def check_models(
     n_jobs : int, optional
         Processes; −1 for one per core. As of `bayespool.leave_out`.
     progress : callable, optional
-        Called with the number of finished fits and their total.
+        Called with a text, the number of finished fits and their total.
 
     Returns
     -------
@@ -295,7 +295,7 @@ def check_models(
     for task, fit in completed(work, collection, tasks, n_jobs=n_jobs):
         fits[task] = fit
         if progress is not None:
-            progress(len(fits), len(tasks))
+            progress("parts", len(fits), len(tasks))
     predictions: list[HeldOutPrediction] = []
     for measure in parsed:
         hidden = HiddenDocuments(collection, measure)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from bayespool.arrays import Progress
 from bayespool.collection import Collection, Judgments, gather_qrels
 from bayespool.collection.contents import expect_collection
 from bayespool.collection.judges import find_pairs
@@ -97,7 +98,7 @@ def grade_later(
     random_seed: int = 1,
     folder: str | Path | None = None,
     n_jobs: int | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> DesignResult:
     """Grade estimates of runs with unjudged documents against judgments that people made later.
 

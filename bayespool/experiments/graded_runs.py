@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from bayespool import __version__
+from bayespool.arrays import Progress
 from bayespool.collection import Collection
 from bayespool.comparisons.significance import SIGNIFICANCE_LEVEL
 from bayespool.experiments.design import COVERAGE_LEVELS, COVERED, Design, error_columns, interval_summary
@@ -467,7 +468,7 @@ def run_design(
     random_seed: int = 1,
     folder: str | Path | None = None,
     n_jobs: int | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> DesignResult:
     """Run a user-defined experiment that compares estimates with concealed judgments.
 
@@ -494,7 +495,7 @@ def run_design(
     n_jobs : int, optional
         Number of processes; −1 for one per core, by default 1 or as set by ``joblib.parallel_config``.
     progress : callable, optional
-        Called with the number of finished parts, stored ones included, and their total.
+        Called with a text, the number of finished parts, stored ones included, and their total.
 
     Returns
     -------

@@ -4,13 +4,14 @@ and narrower intervals.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
+from bayespool.arrays import Progress
 from bayespool.collection import Collection, Judge
 from bayespool.collection.contents import expect_collection
 from bayespool.collection.own import check_own_judgments
@@ -451,7 +452,7 @@ def check_judges(
     run_ids: str | Iterable[str] | None = None,
     folder: str | Path | None = None,
     n_jobs: int | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> JudgeCheck:
     """Check the labels from a collection's second judges against its judgments.
 
@@ -490,7 +491,7 @@ def check_judges(
         Processes; −1 for one per core. Default 1, or as set by a ``joblib.parallel_config`` around the call.
         Results are the same to the byte for any number, and on a Dask cluster.
     progress : callable, optional
-        Called with the number of finished scores, stored ones included, and their total.
+        Called with a text, the number of finished scores, stored ones included, and their total.
 
     Returns
     -------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 
+from bayespool.arrays import Progress
 from bayespool.collection import Collection
 from bayespool.collection.samples import Sample, stratum_shares
 from bayespool.experiments.design import (
@@ -121,7 +122,7 @@ def keep_judgments(
     random_seed: int = 1,
     folder: str | Path | None = None,
     n_jobs: int | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> KeptJudgmentsResult:
     """Keep a share of the judgments at random, score all pooled runs, and compare with all judgments.
 
@@ -146,7 +147,7 @@ def keep_judgments(
     n_jobs : int, optional
         Number of processes; −1 for one per core, by default 1 or as set by ``joblib.parallel_config``.
     progress : callable, optional
-        Called with the number of finished samples, stored ones included, and their total.
+        Called with a text, the number of finished samples, stored ones included, and their total.
 
     Returns
     -------

@@ -4,7 +4,7 @@ in one collection or several.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 import numpy.typing as npt
 
+from bayespool.arrays import Progress
 from bayespool.collection import Collection
 from bayespool.collection.contents import expect_collection
 from bayespool.corrections.lipani import INDICATORS, AntiPrecision
@@ -54,6 +55,10 @@ class RunsLeftOut(Design):
     parts_name: ClassVar[str] = "folds"
     folder: ClassVar[str] = "folds"
     clusters: tuple[RunCluster, ...] = ()
+
+    def progress_text(self, settings: LeaveOutSettings) -> str:
+        """Return what the callback on progress is told that parts are."""
+        return f"{settings.by}s left out"
 
     def parts(self, collection: Collection, settings: LeaveOutSettings) -> tuple[Part, ...]:
         """Return the folds, largest first, or in order for clusters and types.
@@ -186,7 +191,7 @@ def leave_out(
     random_seed: int = 1,
     folder: str | Path | None = None,
     n_jobs: int | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> LeaveOutResult:
     """Leave each organization (run, cluster, type of runs) out of the pool and compare estimates with the
     truth.
@@ -254,7 +259,7 @@ def leave_out(
         Number of processes; −1 for one per core, by default 1 or as set by ``joblib.parallel_config``.
         Results are the same to the byte for any number, and on a Dask cluster.
     progress : callable, optional
-        Called with the number of finished folds, stored ones included, and their total.
+        Called with a text, the number of finished folds, stored ones included, and their total.
 
     Returns
     -------
@@ -457,7 +462,7 @@ def leave_out_several(
     random_seed: int = 1,
     folder: str | Path | None = None,
     n_jobs: int | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> LeaveOutSeveralResult:
     """Leave organizations (runs, clusters of runs) out of the pools in several collections.
 
@@ -478,7 +483,8 @@ denominator, repool_to, test, announce, ci_prob, random_seed : optional
     n_jobs : int, optional
         Processes, as in `bayespool.leave_out`.
     progress : callable, optional
-        Called with the number of finished folds of all collections, stored ones included, and their total.
+        Called with a text, the number of finished folds of all collections, stored ones included, and their
+        total.
 
     Returns
     -------
@@ -530,9 +536,9 @@ denominator, repool_to, test, announce, ci_prob, random_seed : optional
     for name, collection in collections.items():
         n_before = sum(n_folds[former] for former in results)
 
-        def show(n_done: int, _: int, n_before: int = n_before) -> None:
+        def show(text: str, n_done: int = 0, _: int = 0, /, n_before: int = n_before) -> None:
             if progress is not None:
-                progress(n_before + n_done, sum(n_folds.values()))
+                progress(text, n_before + n_done, sum(n_folds.values()))
 
         with _named(name):
             place = None if folder is None else Path(folder) / name

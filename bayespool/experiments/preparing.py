@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
 
+from bayespool.arrays import Progress
 from bayespool.collection import Collection
 from bayespool.collection.contents import expect_collection
 from bayespool.experiments.cards import describe_collection
@@ -23,7 +23,7 @@ def prepare(
     keep_draws: bool = False,
     graded: bool = False,
     n_jobs: int = 1,
-    report: Callable[[str], None] | None = None,
+    progress: Progress | None = None,
 ) -> PreparedCollection:
     """Prepare a collection: fit all models to its pool once, so that runs are scored in a tenth of a second.
 
@@ -43,8 +43,8 @@ def prepare(
         Also leave each organization out, so that the description says what intervals covered here.
     n_jobs : int, default 1
         Processes for that; −1 for one per core.
-    report : callable, optional
-        Called with a line on each stage of the work as it begins.
+    progress : callable, optional
+        Called with a text on each stage of the work as it begins: ``progress(text, done=0, total=0)``.
 
     Returns
     -------
@@ -66,7 +66,7 @@ def prepare(
     """
     expect_collection(collection)
     check_count("ranks", ranks)
-    prepared = learn_collection(collection, measures, ranks=ranks, keep_draws=keep_draws, report=report)
-    card = describe_collection(collection, prepared.measures, graded=graded, n_jobs=n_jobs, report=report)
+    prepared = learn_collection(collection, measures, ranks=ranks, keep_draws=keep_draws, progress=progress)
+    card = describe_collection(collection, prepared.measures, graded=graded, n_jobs=n_jobs, progress=progress)
     with without_folders():
         return dataclasses.replace(prepared, card=as_bytes(content(card, ".json")))

@@ -11,7 +11,7 @@ W. Webber and L. A. F. Park (2009). Score adjustment for correction of pooling b
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -19,7 +19,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.arrays import FloatArray
+from bayespool.arrays import FloatArray, Progress
 from bayespool.collection import Collection
 from bayespool.collection.contents import expect_collection
 from bayespool.errors import InputError
@@ -203,7 +203,7 @@ def vary_pool_width(
     random_seed: int = 1,
     folder: str | Path | None = None,
     n_jobs: int | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> RandomPoolsResult:
     """Sample random pools of different widths and estimate the scores of runs outside them.
 
@@ -284,7 +284,7 @@ def vary_common_topics(
     random_seed: int = 1,
     folder: str | Path | None = None,
     n_jobs: int | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> RandomPoolsResult:
     """Sample pools and common topics, and adjust scores of runs outside the pools using these topics.
 
@@ -338,7 +338,7 @@ def vary_common_topics(
         Number of processes; −1 for one per core, by default 1 or as set by ``joblib.parallel_config``.
         Results are the same to the byte for any number, and on a Dask cluster.
     progress : callable, optional
-        Called with the number of finished pools, stored ones included, and their total.
+        Called with a text, the number of finished pools, stored ones included, and their total.
 
     Returns
     -------

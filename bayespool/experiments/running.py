@@ -36,6 +36,7 @@ import numpy.typing as npt
 
 import bayespool.errors
 from bayespool import __version__
+from bayespool.arrays import Progress
 from bayespool.collection import Collection
 from bayespool.compiled import has_cache, say_no_cache
 from bayespool.errors import (
@@ -461,6 +462,10 @@ class Task:
         """Return the name of the folder of finished parts."""
         return self.folder or self.name
 
+    def progress_text(self, settings: Any) -> str:
+        """Return what the callback on progress is told that parts are."""
+        return self.parts_name
+
     def warn(self, results: Sequence[PartResult]) -> None:
         """Issue the warnings from all parts, each distinct one once."""
         warn_once([result.warnings for result in results], self.parts_name)
@@ -473,7 +478,7 @@ class Task:
         *,
         folder: str | Path | None = None,
         n_jobs: int | None = None,
-        progress: Callable[[int, int], None] | None = None,
+        progress: Progress | None = None,
         given: Collection | None = None,
     ) -> list[PartResult]:
         """Return the results of all parts in order, loaded from the folder or computed and stored.
@@ -481,7 +486,7 @@ class Task:
         Their description names the collection as it was `given`.
         """
         self.prepare(given or collection, settings)
-        store, show = None, progress or (lambda done, n: None)
+        store, show = None, partial(progress or (lambda *_: None), self.progress_text(settings))
         if folder is not None:
             description = describe_experiment(self.name, given or collection, self.describe(settings))
             store = PartStore(Path(folder) / self.subfolder(settings), description)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import re
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
+from bayespool.arrays import Progress
 from bayespool.collection import (
     Collection,
     Judge,
@@ -92,7 +93,7 @@ def read_collection(
     scores: bool = False,
     strict: bool = True,
     max_file_size: int = MAX_FILE_SIZE,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> Collection:
     """Read runs and judgments, and determine which runs were pooled and how deep.
 
@@ -162,7 +163,7 @@ def read_collection(
     max_file_size : int, default 512
         Largest decompressed size of one file, in MiB.
     progress : callable, optional
-        Called with the number of run files read and their total.
+        Called with a text, the number of run files read and their total.
 
     Raises
     ------
@@ -274,7 +275,7 @@ def read_contributors(
     scores: bool = False,
     strict: bool = True,
     max_file_size: int = MAX_FILE_SIZE,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> Collection:
     """Read runs to make a pool from, all marked as pooled with unknown depth.
 
@@ -401,7 +402,7 @@ def read_collections(
     paths: PathLike | Iterable[PathLike],
     *,
     reading: str | Mapping[str, Any] = "",
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> dict[str, Collection]:
     """Read the collections described by TOML files, one per file.
 
@@ -415,7 +416,7 @@ def read_collections(
         How all collections are read, where a file has no other value: ``"order=rank, strict=false"``
         (`bayespool.collection.parse_reading`), or other arguments of `bayespool.read_collection` by name.
     progress : callable, optional
-        Called with the number of run files of a collection that are read, and their total.
+        Called with a text, the number of run files of a collection that are read, and their total.
 
     Returns
     -------

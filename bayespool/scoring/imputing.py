@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import shlex
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool import __version__
+from bayespool.arrays import Progress
 from bayespool.collection import Collection, Qrels
 from bayespool.collection.readers import qrels_content
 from bayespool.collection.records import relevance_codes
@@ -218,7 +219,7 @@ def impute(
     draws: int = 20,
     random_seed: int = 1,
     qrels: Qrels | None = None,
-    report: Callable[[str], None] | None = None,
+    progress: Progress | None = None,
 ) -> Imputations:
     """Complete qrels with posterior draws of the missing judgments, for use in any evaluation tool.
 
@@ -253,8 +254,8 @@ def impute(
     qrels : Qrels, optional
         The judgments as they were read, whose lines keep their order and their negative relevances. Default:
         judgments in the order of topics and document ids, with 0 for negative ones.
-    report : callable, optional
-        Called with a line on each stage of the work as it begins.
+    progress : callable, optional
+        Called with a text on each stage of the work as it begins: ``progress(text, done=0, total=0)``.
 
     Returns
     -------
@@ -312,8 +313,8 @@ def impute(
         unpool_by=unpool_by,
         repool_to=repool_to,
     )
-    if report is not None:
-        report(f"completing: {estimator.name}")
+    if progress is not None:
+        progress(f"completing: {estimator.name}")
     estimator = dataclasses.replace(estimator, joint=True)
     completion = estimator.complete(targets.collection, targets.run_ids, parsed)
     numbers = spread_draws(completion.n_draws, draws)

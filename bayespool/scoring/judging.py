@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from bayespool import __version__
-from bayespool.arrays import BoolArray, FloatArray, IntArray
+from bayespool.arrays import BoolArray, FloatArray, IntArray, Progress
 from bayespool.collection import Collection, Qrels
 from bayespool.defaults import fill_ci_prob
 from bayespool.measures import Measure
@@ -338,7 +338,7 @@ def judge_next(
     until: float | None = None,
     ci_prob: float | None = None,
     random_seed: int = 1,
-    report: Callable[[str], None] | None = None,
+    progress: Progress | None = None,
 ) -> NextJudgments:
     """Choose the unjudged documents whose judgments are expected to be most informative about the runs.
 
@@ -381,8 +381,8 @@ def judge_next(
         Probability of the intervals; default: 0.95. `bayespool.rcParams` has the default.
     random_seed : int, default 1
         Random seed; the same inputs and seed give the same bytes.
-    report : callable, optional
-        Called with a line on each stage of the work as it begins.
+    progress : callable, optional
+        Called with a text on each stage of the work as it begins: ``progress(text, done=0, total=0)``.
 
     Returns
     -------
@@ -432,7 +432,7 @@ def judge_next(
     check_goal(goal, len(targets.run_ids))
     is_own = targets.collection.is_own
     afterwards = None
-    say = report or (lambda line: None)
+    say = progress or (lambda *_: None)
     say(f"completing: {estimator.name}")
 
     def complete(judged: Collection) -> tuple[Completion, Target, Influence, float]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayespool.arrays import AnyArray, OrderArray
+from bayespool.arrays import AnyArray, OrderArray, Progress
 from bayespool.collection import Collection, read_labels
 from bayespool.errors import InputError
 from bayespool.evidence.bounds import unjudged_documents
@@ -99,7 +99,7 @@ def collect_labels(
     label: Callable[[str, str], float | None],
     path: PathLike,
     *,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> None:
     """Ask a function for labels of documents, and write them to a file that ``judges`` may name.
 
@@ -115,7 +115,7 @@ def collect_labels(
     path : path
         A file of JSON lines with ``query_id``, ``doc_id`` and ``label``.
     progress : callable, optional
-        Called with the number of documents asked, and of all.
+        Called with a text, the number of documents asked, and of all.
 
     Raises
     ------
@@ -147,7 +147,7 @@ def collect_labels(
             if n % _BATCH == 0:
                 _write(labels, path)
             if progress is not None:
-                progress(n, len(asked))
+                progress("labeling", n, len(asked))
     finally:
         _write(labels, path)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from bayespool import __version__
+from bayespool.arrays import Progress
 from bayespool.collection import Collection, Judgments, add_judges
 from bayespool.collection.archives import member_errors, read_archive, read_member, write_archive
 from bayespool.collection.packing import join_runs, pack, pool_alone, read_count, unpack
@@ -220,7 +221,7 @@ def learn_collection(
     *,
     ranks: int | None = None,
     keep_draws: bool = False,
-    report: Callable[[str], None] | None = None,
+    progress: Progress | None = None,
 ) -> PreparedCollection:
     """Return a collection's pool with what the default posterior learns from it, without a card.
 
@@ -238,8 +239,8 @@ def learn_collection(
             "with labels of a judge the evidence depends on the runs to score: no fits are kept", InputWarning
         )
     elif learned:
-        if report is not None:
-            report(f"learning from the pool: {', '.join(map(str, parsed))}")
+        if progress is not None:
+            progress(f"learning from the pool: {', '.join(map(str, parsed))}")
         asked = [measure for measure in parsed if measure in learned]
         recorded = PosteriorEstimator().learn(part, asked, keep_draws=keep_draws)
     return PreparedCollection(part, parsed, ranks, collection.fingerprint, recorded)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from bayespool import __version__
+from bayespool.arrays import Progress
 from bayespool.collection import Collection, Reading
 from bayespool.collection.contents import SPARSE_NOTE, expect_collection
 from bayespool.collection.own import find_targets as find_targets
@@ -197,7 +198,7 @@ def score(
     common_topics: str | Iterable[str] = (),
     ci_prob: float | None = None,
     random_seed: int = 1,
-    report: Callable[[str], None] | None = None,
+    progress: Progress | None = None,
 ) -> Scores:
     """Score runs with bounds, published corrections and posterior intervals.
 
@@ -242,8 +243,8 @@ def score(
         default.
     random_seed : int, default 1
         Random seed; the same inputs and seed give the same bytes.
-    report : callable, optional
-        Called with a line on each stage of the work as it begins.
+    progress : callable, optional
+        Called with a text on each stage of the work as it begins: ``progress(text, done=0, total=0)``.
 
     Returns
     -------
@@ -317,22 +318,20 @@ def score(
         scope=scope,
         ci_prob=level,
         settings=described(measures=parsed, estimators=parsed_estimators, **asked, **others),
-        report=report,
+        progress=progress,
     )
-    return dataclasses.replace(scores, without_labels=_estimates_without_labels(targets, report))
+    return dataclasses.replace(scores, without_labels=_estimates_without_labels(targets, progress))
 
 
-def _estimates_without_labels(
-    targets: Targets, report: Callable[[str], None] | None
-) -> tuple[Estimates, ...]:
+def _estimates_without_labels(targets: Targets, progress: Progress | None) -> tuple[Estimates, ...]:
     """Return the estimates of posteriors without the labels of second judges, if there are any."""
     if not targets.collection.judges:
         return ()
     without, estimates = dataclasses.replace(targets.collection, judges=()), []
     for e, label in zip(targets.estimators, estimator_labels(targets.estimators), strict=True):
         if isinstance(e, PosteriorEstimator):
-            if report is not None:
-                report(f"estimating without labels: {label}")
+            if progress is not None:
+                progress(f"estimating without labels: {label}")
             group = estimate_checked(e, without, targets.run_ids, targets.measures)
             estimates += [dataclasses.replace(one, estimator=label) for one in group]
     return tuple(estimates)
@@ -344,7 +343,7 @@ def score_targets(
     settings: Mapping[str, Any],
     scope: Scope = "these-topics",
     ci_prob: float = 0.95,
-    report: Callable[[str], None] | None = None,
+    progress: Progress | None = None,
 ) -> Scores:
     """Score targets, with settings as the metadata have them."""
     collection, measures = targets.collection, targets.measures
@@ -359,8 +358,8 @@ def score_targets(
         refuse_one_topic(bounds[0].low.n_topics)
     results = []
     for e, label in zip(targets.estimators, estimator_labels(targets.estimators), strict=True):
-        if report is not None:
-            report(f"estimating: {label}")
+        if progress is not None:
+            progress(f"estimating: {label}")
         group = estimate_checked(e, collection, targets.run_ids, measures)
         results.append(tuple(dataclasses.replace(one, estimator=label) for one in group))
     return Scores(

@@ -52,7 +52,7 @@ def test_the_first_bad_file_is_the_error_and_no_thread_is_left(folder: Path) -> 
     error = refused(trec.read_runs, folder)
     assert (error.path, error.line) == (folder / "input.a.gz", 1)
 
-    def interrupt(done: int, total: int) -> None:
+    def interrupt(text: str, done: int = 0, total: int = 0) -> None:
         if done == 3:
             raise KeyboardInterrupt
 
@@ -180,7 +180,7 @@ def test_files_are_read_in_their_order_over_batches(tmp_path: Path, monkeypatch:
     simulate_example().write(tmp_path)
     monkeypatch.setattr("bayespool.collection.readers.BATCH", 1)
     done: list[tuple[int, int]] = []
-    runs = read_runs(tmp_path / "pool", progress=lambda n, total: done.append((n, total)))
+    runs = read_runs(tmp_path / "pool", progress=lambda _, n=0, total=0: done.append((n, total)))
     assert [run.run_id for run in runs] == sorted(run.run_id for run in runs)
     assert done == [(n, len(runs)) for n in range(1, len(runs) + 1)]
 

@@ -97,7 +97,7 @@ class _Stopped(Exception):
     pass
 
 
-def stop(done: int, _: int) -> None:
+def stop(text: str, done: int = 0, total: int = 0) -> None:
     """A progress display at which the experiment is cut off after a part, as Ctrl-C does."""
     if done == 1:
         raise _Stopped
@@ -129,7 +129,7 @@ def test_experiments_keep_their_work_apart(tmp_path: Path) -> None:
         for run in (of_common_topics, left_out, of_pairs):
             run(**asked)
         done: list[int] = []
-        of_widths(progress=lambda n, _: done.append(n), **asked)
+        of_widths(progress=lambda text, n=0, total=0: done.append(n), **asked)
     assert done == [3]
 
 
@@ -168,7 +168,7 @@ def test_work_goes_on_after_a_cut_or_damage_and_starts_over_with_another_seed(
     done: list[tuple[int, int]] = []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        found = run(folder=tmp_path, progress=lambda *counts: done.append(counts))
+        found = run(folder=tmp_path, progress=lambda text, *counts: done.append(counts))
     kept = kept_in(tmp_path)
     n = len(kept)
     assert n > 1
@@ -429,7 +429,7 @@ def test_a_killed_worker_costs_no_finished_fold(dask: Start, tmp_path: Path) -> 
     first, _ = workers(dask, address)
     done: list[int] = []
 
-    def kill(n: int, total: int) -> None:
+    def kill(text: str, n: int = 0, total: int = 0) -> None:
         done.append(n)
         if n == 1:
             os.kill(first.pid, signal.SIGKILL)

@@ -147,7 +147,9 @@ def test_an_interrupted_experiment_goes_on_from_its_folds(tmp_path: Path) -> Non
     with pytest.raises(InputError, match="the experiment was interrupted"):
         read_result(folder)
     (tmp_path / "stop").unlink()
-    result = leave_out_several(collections, **asked, folder=folder, progress=lambda *done: steps.append(done))
+    result = leave_out_several(
+        collections, **asked, folder=folder, progress=lambda _, *done: steps.append(done)
+    )
     assert stored(folder / "ten") == before
     assert steps == [(4, 8), *((n, 8) for n in range(4, 9))]
     whole = leave_out_several(collections, **asked)

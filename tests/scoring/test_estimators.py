@@ -303,7 +303,7 @@ def test_what_cannot_be_is_refused_before_any_work() -> None:
         *(({"ci_prob": p}, "ci_prob cannot be") for p in (0.0, 1.0, -0.5, 95.0, float("nan"))),
     ):
         with pytest.raises(InputError, match=words):
-            score(load_example(), report=stages.append, **asked)
+            score(load_example(), progress=lambda text, *_: stages.append(text), **asked)
     assert stages == []
 
 
