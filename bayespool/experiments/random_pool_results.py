@@ -105,7 +105,7 @@ class RandomPoolsResult(ExperimentResult):
         return (
             Table("pools", "The pools", self._rows.copy(), columns),
             Table("summary", "Summary", self._summary(), columns, tuple(self._views())),
-            *([self._plan_table(columns)] if self.settings.plan else []),
+            *([self._plan_table(columns)] if self.settings.sds else []),
             Table("pool_runs", "Runs of each pool", self._pool_runs(), columns),
         )
 
@@ -177,7 +177,7 @@ class RandomPoolsResult(ExperimentResult):
         n_topics, rows = len(self.query_ids), []
         distinct = self._rows.drop_duplicates([*_KEYS, "sample"])
         groups = distinct.groupby(list(_KEYS), sort=False)
-        for (key, pools), error in itertools.product(groups, self.settings.plan):
+        for (key, pools), error in itertools.product(groups, self.settings.sds):
             needed, alone = (
                 np.array([topics_for_error(std, n_topics, error) for std in pools[f"std_{name}"]])
                 for name in ("difference", "truth")

@@ -280,7 +280,7 @@ def vary_common_topics(
     target_type: str | None = None,
     n_common: Iterable[int] | None = None,
     n_topic_samples: int = 200,
-    plan: Iterable[float] | None = None,
+    sds: Iterable[float] | None = None,
     random_seed: int = 1,
     folder: str | Path | None = None,
     n_jobs: int | None = None,
@@ -327,7 +327,7 @@ def vary_common_topics(
     n_topic_samples : int, default 200
         Sets of common topics drawn for each pool. The sets of one draw are nested: n topics are n′ < n and
         others.
-    plan : iterable of float, optional
+    sds : iterable of float, optional
         Standard errors of a mean score: says how many common topics each takes.
     random_seed : int, default 1
         Random seed; the same inputs and seed give the same bytes.

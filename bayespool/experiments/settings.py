@@ -49,7 +49,7 @@ _PARSERS: dict[str, Callable[[Any], Any]] = {
     "strategies": parse_strategies,
     "stop": lambda rule: None if rule is None else parse_stopping_rule(rule),
     "unpool": partial(listed, "unpool", may_be_empty=True),
-    **{name: partial(listed, name) for name in ("types", "widths", "n_common", "plan", "budgets", "keep")},
+    **{name: partial(listed, name) for name in ("types", "widths", "n_common", "sds", "budgets", "keep")},
 }
 
 
@@ -221,15 +221,15 @@ class RandomPoolSettings(ExperimentSettings):
     ci_prob: float = 0.95
     n_common: tuple[int, ...] = ()
     n_topic_samples: int = 1
-    plan: tuple[float, ...] = ()
+    sds: tuple[float, ...] = ()
 
-    PARTS_EXCLUDE = frozenset({"widths", "n_samples", "plan"})
+    PARTS_EXCLUDE = frozenset({"widths", "n_samples", "sds"})
 
     def __post_init__(self) -> None:
         super().__post_init__()
         refuse_cutoffs_below_pool(self.measures, self.repool_to)
-        for std in self.plan:
-            check_number("plan", std, above=0)
+        for std in self.sds:
+            check_number("sds", std, above=0)
         kinds = sorted({kind for _, kind in self.run_types})
         for kind, role in ((self.pool_type, "pool"), (self.target_type, "target")):
             if kind is not None and kind not in kinds:
@@ -238,7 +238,7 @@ class RandomPoolSettings(ExperimentSettings):
 
     def describe(self) -> dict[str, Any]:
         """Return the settings of the function called as JSON types."""
-        others = {"n_targets", "ci_prob"} if self.n_common else {"n_common", "n_topic_samples", "plan"}
+        others = {"n_targets", "ci_prob"} if self.n_common else {"n_common", "n_topic_samples", "sds"}
         described = super().describe() | {"run_types": dict(self.run_types)}
         return {name: value for name, value in described.items() if name not in others}
 

@@ -228,7 +228,7 @@ def test_rows_of_the_toy() -> None:
 
 def test_plan_is_the_law_and_the_seed_decides(example: Collection) -> None:
     asked = {"estimators": "as-judged", "widths": [4], "n_common": [5], "n_samples": 6, "n_topic_samples": 2}
-    result = vary_common_topics(example, "P@10", plan=[0.02, 0.01], **asked)
+    result = vary_common_topics(example, "P@10", sds=[0.02, 0.01], **asked)
     pools = result.to_frame("pools").drop_duplicates("sample")
     plan = result.to_frame("plan")
     assert plan["std"].tolist() == [0.02, 0.01]
