@@ -575,14 +575,14 @@ def check_judges(
         frames |= {"intervals": _mean_widths(runs), "runs": runs}
     problems = judge_problems(collection, targets, parsed, estimand=estimand)
     resolved = {"judges": names, "runs": list(targets), "passed_over": list(collection.ignored_judgments)}
-    resolved |= {"problems": list(problems)}
+    asked = {name: value for name, value in settings.describe().items() if intervals or name != "estimator"}
     return JudgeCheck(
         judges=collection.judges,
         measures=parsed,
         run_ids=targets,
         confusions=confusions,
         problems=problems,
-        metadata=check_metadata(collection, **settings.describe(), **resolved),
+        metadata=check_metadata(collection, **asked, **resolved, problems=list(problems)),
         _frames=frames,
     )
 
