@@ -81,6 +81,9 @@ from .posterior import (
     fit as fit,
     model_graph as model_graph,
 )
+from .question import (
+    Question as Question,
+)
 from .report import (
     StoredResult as StoredResult,
     read_result as read_result,

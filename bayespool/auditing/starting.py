@@ -7,7 +7,7 @@ import math
 import textwrap
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import pandas as pd
@@ -18,18 +18,14 @@ from bayespool.auditing.auditing import Audit, certificate_document, document_di
 from bayespool.auditing.differences import URN_COLUMNS, URN_NUMBERS
 from bayespool.auditing.urns import Urn, check_auditable, draw_values, find_urns
 from bayespool.collection import Collection
-from bayespool.defaults import fill_ci_prob
 from bayespool.errors import InputError, InputWarning, warn_caller
-from bayespool.measures.base import with_ideal
-from bayespool.measures.parsing import parse_sole_measure
-from bayespool.names import By, Estimand, Ideal, describe_estimator
+from bayespool.names import describe_estimator
 from bayespool.notes import Note
 from bayespool.posterior import PosteriorEstimator
-from bayespool.posterior.estimator import sole_posterior
 from bayespool.report.provenance import MADE_BY
 from bayespool.report.saving import StoredResult, read_result
+from bayespool.scoring.asked import Asked, AskedKeywords
 from bayespool.scoring.score_tables import missing_topics
-from bayespool.scoring.scoring import resolve_targets
 from bayespool.tables.files import PathLike, read_back
 from bayespool.tables.formatting import some_of
 from bayespool.validation import check_count, check_number
@@ -55,17 +51,10 @@ def audit(
     measures: object = "P@10",
     *,
     estimators: str | PosteriorEstimator = "posterior-combined",
-    posterior_settings: str | PosteriorEstimator | None = None,
-    unpool: str | Iterable[str] = (),
-    unpool_by: By = "organization",
-    repool_to: int | None = None,
-    estimand: Estimand = "complete",
     budget: int = 50,
-    ideal: Ideal = "own",
     until: float | None = None,
-    ci_prob: float | None = None,
-    random_seed: int = 1,
     progress: Progress | None = None,
+    **asked: Unpack[AskedKeywords],
 ) -> Audit:
     """Sample unjudged documents for judgment, with an interval that is valid even if the model is wrong.
 
@@ -80,32 +69,14 @@ def audit(
         P@10, nDCG@10, AP@100, …; one of them.
     estimators : str or PosteriorEstimator, default "posterior-combined"
         The posterior that says what is uncertain, by name: 'posterior-ratio'.
-    posterior_settings : str or PosteriorEstimator, optional
-        Settings of the posterior: 'draws=4000, engine=nuts, mu=Normal(-2,1)'.
-    unpool : str or iterable of str, optional
-        A run of the campaign, or an organization, to score as if it were new: it leaves the pool. A run
-        leaves with all runs of its organization, and only it is scored.
-    unpool_by : {"organization", "run"}, default "organization"
-        What leaves the pool with a run that is named: its organization, or nothing.
-    repool_to : int, optional
-        Re-pool to this depth, which removes the judgments of documents that no pooled run has down to it.
-    estimand : {"complete", "pooled"}, default "complete"
-        Whether unjudged documents below the pool depth are estimated, or stay nonrelevant (pooled).
-        The two coincide down to the pool depth.
     budget : int, default 50
         Documents to draw, besides those that are judged.
-    ideal : {"own", "shared", "judged"}, default "own"
-        Documents in the ideal ranking of nDCG, AP and R: the run's, all runs', or only the judged ones.
-        It holds for measures whose text names no other, such as ``nDCG@10``.
     until : float, optional
         Stop when the interval is at most this wide: nothing more is drawn then.
-    ci_prob : float, optional
-        Probability of the intervals; default: 0.95. `bayespool.rcParams` has the default. The guaranteed
-        one holds at all times at once.
-    random_seed : int, default 1
-        Random seed; the same inputs and seed give the same bytes.
     progress : callable, optional
         Called with a text on each stage of the work as it begins: ``progress(text, done=0, total=0)``.
+    **asked
+        Keywords of every question: `bayespool.Question`.
 
     Returns
     -------
@@ -132,22 +103,11 @@ def audit(
     """
     check_count("budget", budget)
     check_number("until", until, above=0)
-    level, parsed = fill_ci_prob(ci_prob), parse_sole_measure(measures)
-    check_auditable(parsed)
-    estimator = sole_posterior(estimators, posterior_settings, estimand=estimand, random_seed=random_seed)
-    (measure,) = with_ideal([parsed], ideal)
-    targets = resolve_targets(
-        collection,
-        run_ids,
-        (measure,),
-        (estimator,),
-        estimand=estimator.estimand,
-        unpool=unpool,
-        unpool_by=unpool_by,
-        repool_to=repool_to,
-        whole_campaign=True,
-    )
-    say = progress or (lambda *_: None)
+    question = Asked(collection, run_ids, measures, estimators=estimators, **asked)
+    measure, estimator, level = question.sole_measure, question.sole_posterior, question.interval_prob
+    check_auditable(measure)
+    targets = question.resolve((estimator,), estimand=estimator.estimand, whole_campaign=True)
+    say = progress or (lambda line: None)
     say(f"completing: {estimator.name}")
     completion = estimator.complete(targets.collection, targets.run_ids, measure)
     say("drawing")
@@ -175,7 +135,7 @@ def audit(
         measure=str(measure),
         relevance=np.full(len(urns[0]), -1, dtype=np.int64),
         n_known=np.zeros(0, dtype=np.int64),
-        random_seed=random_seed,
+        random_seed=question.random_seed,
         ci_prob=level,
         until=until,
         details={name: details[name] for name in _DETAILS},

@@ -45,29 +45,49 @@ class Parameter:
         return next((part.replace("\0", "|") for part in (*several, *parts) if part != "None"), "str")
 
 
+_ASKED = "scoring/asked.py:Asked"
+"""Place of the class whose fields are keywords of each function with ``**asked``."""
+
+
 @functools.cache
 def parameters_of(path: str) -> dict[str, Parameter]:
-    """Return the parameters of a function by name.
+    """Return the parameters of a function, or the fields of a class, by name.
 
     ``scoring/scoring.py:score`` is the function's place in the package.
     """
-    file, _, name = path.partition(":")
-    source = pkgutil.get_data("bayespool", file) or b""
-    function = next(
-        node for node in ast.parse(source).body if isinstance(node, ast.FunctionDef) and node.name == name
-    )
-    described = numpydoc_parameters(ast.get_docstring(function) or "")
-    a = function.args
-    defaults = [None] * (len(a.args) - len(a.defaults)) + list(a.defaults) + list(a.kw_defaults)
-    return {
-        arg.arg: Parameter(
-            arg.arg,
-            "" if arg.annotation is None else ast.unparse(arg.annotation),
+    node = _definition(path)
+    described = numpydoc_parameters(ast.get_docstring(node) or "")
+    shared: dict[str, Parameter] = {}
+    if isinstance(node, ast.ClassDef):
+        fields = [f for f in node.body if isinstance(f, ast.AnnAssign) and ast.unparse(f.target) != "_"]
+        declared: list[tuple[str, ast.expr | None, ast.expr | None]] = [
+            (ast.unparse(f.target), f.annotation, f.value) for f in fields
+        ]
+    else:
+        a = node.args
+        defaults = [None] * (len(a.args) - len(a.defaults)) + list(a.defaults) + list(a.kw_defaults)
+        pairs = zip([*a.args, *a.kwonlyargs], defaults, strict=True)
+        declared = [(arg.arg, arg.annotation, default) for arg, default in pairs]
+        if a.kwarg is not None:
+            fields_of_all = parameters_of(_ASKED)
+            shared = {name: fields_of_all[name] for name in parameters_of(f"{_ASKED}Keywords")}
+    return shared | {
+        name: Parameter(
+            name,
+            "" if annotation is None else ast.unparse(annotation),
             None if default is None else _value(default),
-            *described.get(arg.arg, ("", "")),
+            *described.get(name, ("", "")),
         )
-        for arg, default in zip([*a.args, *a.kwonlyargs], defaults, strict=True)
+        for name, annotation, default in declared
     }
+
+
+def _definition(path: str) -> ast.FunctionDef | ast.ClassDef:
+    file, _, name = path.partition(":")
+    for node in ast.parse(pkgutil.get_data("bayespool", file) or b"").body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name == name:
+            return node
+    raise LookupError(path)
 
 
 @functools.cache

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from dataclasses import dataclass, replace
+from typing import Any, Literal, Unpack
 
 import numpy as np
 
@@ -29,20 +29,16 @@ from bayespool.comparisons.significance import (
     dunnett,
     p_values,
 )
-from bayespool.defaults import fill_ci_prob
 from bayespool.errors import InputError, known_names
 from bayespool.evidence.difference_bounds import difference_bounds
 from bayespool.measures import Estimates, Estimator, Measure, Normalized, equal_tailed_interval
-from bayespool.measures.base import with_ideal
-from bayespool.measures.parsing import parse_measures, parse_sole_measure
-from bayespool.names import AS_JUDGED, By, Control, Estimand, Ideal, Scope, SignificanceTest
+from bayespool.names import AS_JUDGED, Control, Scope, SignificanceTest
 from bayespool.notes import Note
 from bayespool.posterior import PosteriorEstimator
-from bayespool.posterior.estimator import shared_settings, sole_posterior
 from bayespool.scoring import Scores
-from bayespool.scoring.estimators import parse_estimators, with_as_judged
+from bayespool.scoring.asked import Asked, AskedKeywords, Targets
 from bayespool.scoring.score_tables import far_runs, is_on_priors, list_conditions, missing_topics
-from bayespool.scoring.scoring import Targets, resolve_targets, score_targets
+from bayespool.scoring.scoring import score_targets
 from bayespool.tables.files import PathLike
 from bayespool.tables.formatting import (
     counted,
@@ -51,7 +47,7 @@ from bayespool.tables.formatting import (
     level as level_text,
     some_of,
 )
-from bayespool.validation import check_choice, check_count, check_number, check_share, described, listed
+from bayespool.validation import check_choice, check_number, check_share, described, listed
 
 Verdict = Literal["better or equal", "worse", "cannot be told"]
 _DECIMALS = 12
@@ -69,12 +65,6 @@ def compare(
     *,
     baseline: str | Iterable[str] | None = None,
     estimators: str | Estimator | Iterable[str | Estimator] | None = None,
-    posterior_settings: str | PosteriorEstimator | None = None,
-    unpool: str | Iterable[str] = (),
-    unpool_by: By = "organization",
-    repool_to: int | None = None,
-    estimand: Estimand = "complete",
-    ideal: Ideal = "own",
     scope: Scope | Iterable[Scope] = ("these-topics", "population"),
     tests: SignificanceTest | Iterable[SignificanceTest] = ("paired-t",),
     level: float = 0.05,
@@ -82,9 +72,8 @@ def compare(
     announce: float = 0.8,
     rope: float = 0.01,
     systems: PathLike | Mapping[str, str] | None = None,
-    ci_prob: float | None = None,
-    random_seed: int = 1,
     progress: Progress | None = None,
+    **asked: Unpack[AskedKeywords],
 ) -> Comparison:
     """Compare runs using completed judgments, significance tests and reversal risks.
 
@@ -106,26 +95,6 @@ def compare(
         `bayespool.scoring.PAIRED_ESTIMATORS`. ``as-judged``, the scores as judged, is always among them. On
         priors alone, as without a pool, nothing that judging could reverse is called significant unless a
         posterior is named here.
-    posterior_settings : str or PosteriorEstimator, optional
-        Settings of the posteriors: 'draws=4000, engine=nuts, mu=Normal(-2,1)'. Judgments are completed once
-        for all measures, so that the same draws say how likely a run is better on all of them;
-        with ``joint=False`` each measure is as `score` has it. Joint draws learn from the evidence of the
-        measure that looks deepest. Measures that look no deeper than rank 30 and tell the same levels apart
-        share a completion either way.
-    unpool : str or iterable of str, optional
-        Runs of the campaign, or organizations (all of whose runs are compared, and count in adjusted
-        p-values), to score as if they were new: they leave the pool. A run leaves with all runs of its
-        organization, and only it is compared.
-    unpool_by : {"organization", "run"}
-        What leaves the pool with a run that is named: its organization, or nothing.
-    repool_to : int, optional
-        Re-pool to this depth first: judgments of documents that no pooled run has down to it go.
-    estimand : {"complete", "pooled"}
-        Whether unjudged documents below the pool depth are estimated (complete) or nonrelevant (pooled). The
-        two coincide down to the pool depth.
-    ideal : {"own", "shared", "judged"}, default "own"
-        Ideal ranking of nDCG, AP and R: of what the run reaches (own), any run (shared), or only the judged.
-        It holds for measures whose text names no other, such as ``nDCG@10``.
     scope : {"these-topics", "population"} or sequence of them
         What differences speak of: these-topics, population. On these topics only unjudged documents are
         uncertain; a population of topics is what these are a sample of.
@@ -147,12 +116,10 @@ def compare(
     systems : path or mapping of str to str, optional
         CSV with run_id,system: runs that are replicates of one system, such as seeds or prompts. A system
         scores the mean of its runs, which are held out together.
-    ci_prob : float, optional
-        Probability of the intervals. They are equal-tailed. Default: `bayespool.rcParams`.
-    random_seed : int, default 1
-        Random seed; the same inputs and seed give the same bytes.
     progress : callable, optional
         Called with a text on each stage of the work as it begins: ``progress(text, done=0, total=0)``.
+    **asked
+        Keywords of every question: `bayespool.Question`.
 
     Returns
     -------
@@ -166,8 +133,11 @@ def compare(
     Notes
     -----
     All runs are scored together: a document that several runs retrieve has one relevance per draw, which
-    cancels in their difference. Measures
-    share draws (``joint``), for `Comparison.across_measures`.
+    cancels in their difference. Judgments are completed once for all measures, so that the same draws say
+    how likely a run is better on all of them (`Comparison.across_measures`); with the setting
+    ``joint=False`` each measure is as `score` has it. Joint draws learn from the evidence of the measure
+    that looks deepest. Measures that look no deeper than rank 30 and tell the same levels apart share a
+    completion either way.
 
     Examples
     --------
@@ -181,7 +151,7 @@ def compare(
     posterior-ratio these-topics           1.0
     posterior-ratio   population           1.0
     """
-    parsed = parse_measures(measures)
+    question = Asked(collection, run_ids, measures, estimators=estimators, **asked)
     scopes = listed("scope", scope, check_choice, Scope)
     tested = listed("tests", tests, check_choice, SignificanceTest)
     against = tuple(dict.fromkeys(listed("baseline", baseline)))
@@ -189,48 +159,30 @@ def compare(
     check_announced(announce)
     check_choice("control", control, Control)
     check_number("rope", rope, least=0)
-    check_count("random_seed", random_seed, least=0)
-    check_choice("estimand", estimand, Estimand)
-    check_choice("ideal", ideal, Ideal)
-    parsed_estimators = parse_estimators(
-        with_as_judged("posterior-combined" if estimators is None else estimators),
-        {"joint": True} | shared_settings(posterior_settings),
-        by_settings=True,
-        estimand=estimand,
-        random_seed=random_seed,
-    )
-    prob = fill_ci_prob(ci_prob)
+    compared = question.estimators_or("posterior-combined", has_as_judged=True, joint=True)
     expect_collection(collection)
     _check_baseline(against, collection.run_ids, tested, control)
-    leaving, replicates = listed("unpool", unpool, may_be_empty=True), parse_systems(systems)
+    replicates = parse_systems(systems)
+    if replicates:
+        question = replace(question, collection=group_systems(collection, replicates))
     if against:
-        by_default = collection.given_run_ids or (() if leaving else collection.unpooled_run_ids)
-        named = by_default if run_ids is None else listed("run_ids", run_ids)
-        run_ids = tuple(dict.fromkeys((*named, *against)))
-    asked: dict[str, Any] = {"unpool": leaving, "unpool_by": unpool_by, "repool_to": repool_to}
-    asked["estimand"] = estimand
+        by_default = collection.given_run_ids or (() if question.unpool else collection.unpooled_run_ids)
+        named = by_default if run_ids is None else listed("run_ids", question.run_ids)
+        question = replace(question, run_ids=tuple(dict.fromkeys((*named, *against))))
     comparing: dict[str, Any] = {"scope": scopes, "tests": tested, "level": level, "control": control}
     comparing |= {"announce": announce, "rope": rope, "baseline": against}
-    settings = {"systems": dict(replicates) or (), "ci_prob": prob, "random_seed": random_seed}
-    targets = resolve_targets(
-        group_systems(collection, replicates) if replicates else collection,
-        run_ids,
-        with_ideal(parsed, ideal),
-        parsed_estimators,
-        **asked,
-    )
+    targets = question.resolve(compared)
     _refuse_one_run(targets.run_ids)
     targets.metadata["pool_notes"] += _kinship(targets)
-    asked |= {"ideal": ideal, **comparing, **settings, "posterior_settings": posterior_settings}
-    scores = score_targets(
-        targets,
-        settings=described(measures=parsed, estimators=parsed_estimators, **asked),
-        ci_prob=prob,
-        progress=progress,
+    settings = question.describe(
+        measures=question.measures, estimators=compared, **comparing, systems=dict(replicates) or ()
     )
+    scores = score_targets(targets, settings=settings, ci_prob=question.interval_prob, progress=progress)
     pairs = compared_pairs(scores.run_ids, against)
-    bounds = {b.measure: difference_bounds(targets.collection, b, pairs, estimand) for b in scores.bounds}
-    comparing |= {"systems": replicates, "random_seed": random_seed, "progress": progress}
+    bounds = {
+        b.measure: difference_bounds(targets.collection, b, pairs, targets.estimand) for b in scores.bounds
+    }
+    comparing |= {"systems": replicates, "random_seed": question.random_seed, "progress": progress}
     comparing["is_named"] = estimators is not None
     return compare_scores(scores, **comparing, bounds=bounds)
 
@@ -402,14 +354,8 @@ def gate(
     probability: float = 0.95,
     scope: Scope = "population",
     estimators: str | PosteriorEstimator | None = None,
-    posterior_settings: str | PosteriorEstimator | None = None,
-    unpool: str | Iterable[str] = (),
-    unpool_by: By = "organization",
-    repool_to: int | None = None,
-    estimand: Estimand = "complete",
-    ideal: Ideal = "own",
-    random_seed: int = 1,
     progress: Progress | None = None,
+    **asked: Unpack[AskedKeywords],
 ) -> Gate:
     """Decide whether a new run is better than another or equal, or worse, as far as judgments tell.
 
@@ -434,22 +380,10 @@ def gate(
     estimators : str or PosteriorEstimator, optional
         The posterior, by name: 'posterior-ratio'; default: 'posterior-combined'. Without a pool, while
         documents are unjudged, only one that is named decides.
-    posterior_settings : str or PosteriorEstimator, optional
-        Settings of the posterior: 'draws=4000, engine=nuts, mu=Normal(-2,1)'.
-    unpool : str or iterable of str, optional
-        Runs of the campaign, or organizations, to score as if they were new: they leave the pool.
-    unpool_by : {"organization", "run"}
-        What leaves the pool with a run that is named: its organization, or nothing.
-    repool_to : int, optional
-        Re-pool to this depth first: judgments of documents that no pooled run has down to it go.
-    estimand : {"complete", "pooled"}
-        Whether unjudged documents below the pool depth are estimated (complete) or nonrelevant (pooled).
-    ideal : {"own", "shared", "judged"}, default "own"
-        Ideal ranking of nDCG, AP and R: of what the run reaches (own), any run (shared), or only the judged.
-    random_seed : int, default 1
-        Random seed; the same inputs and seed give the same bytes.
     progress : callable, optional
         Called with a text on each stage of the work as it begins: ``progress(text, done=0, total=0)``.
+    **asked
+        Keywords of every question: `bayespool.Question`.
 
     Returns
     -------
@@ -470,40 +404,24 @@ def gate(
     >>> gate(load_example(), ["new-b", "new-a"], "P@10", estimators="posterior-ratio").status
     0
     """
-    measure = parse_sole_measure(measures)
+    question = Asked(collection, run_ids, measures, estimators=estimators, **asked)
+    measure = question.sole_measure
     if measure.falls:
         raise InputError(f"{measure} is higher for worse runs", hint="choose another measure")
     check_number("margin", margin, least=0)
     check_number("probability", probability, above=0.5, below=1)
     check_choice("scope", scope, Scope)
-    check_choice("estimand", estimand, Estimand)
-    check_choice("ideal", ideal, Ideal)
-    check_count("random_seed", random_seed, least=0)
-    named = "posterior-combined" if estimators is None else estimators
-    estimator = sole_posterior(named, posterior_settings, estimand=estimand, random_seed=random_seed)
+    estimator = question.sole_posterior
     expect_collection(collection)
-    pair = listed("run_ids", collection.given_run_ids if run_ids is None else run_ids, may_be_empty=True)
+    pair = listed("run_ids", collection.given_run_ids if run_ids is None else question.run_ids)
     if len(set(pair)) != 2 or len(pair) != 2:
         raise InputError(f"{counted(len(set(pair)), 'run')}", hint="name two: the one there is, the new one")
-    asked: dict[str, Any] = {"unpool": listed("unpool", unpool, may_be_empty=True), "unpool_by": unpool_by}
-    asked |= {"repool_to": repool_to, "estimand": estimand}
-    deciding = {"margin": margin, "probability": probability, "random_seed": random_seed}
-    targets = resolve_targets(
-        collection,
-        pair,
-        with_ideal([measure], ideal),
-        (estimator,),
-        **asked,
-    )
+    deciding = {"margin": margin, "probability": probability}
+    targets = replace(question, run_ids=pair).resolve((estimator,), measures=(measure,))
     targets.metadata["pool_notes"] += _kinship(targets)
-    asked |= {"ideal": ideal, "scope": scope, **deciding}
-    scores = score_targets(
-        targets,
-        scope=scope,
-        settings=described(measures=measure, estimator=estimator, **asked),
-        progress=progress,
-    )
-    of_pair, ci_prob = [scores.run_ids.index(run) for run in pair], fill_ci_prob(None)
+    settings = question.describe(measures=measure, estimator=estimator, scope=scope, **deciding)
+    scores = score_targets(targets, scope=scope, settings=settings, progress=progress)
+    of_pair, ci_prob = [scores.run_ids.index(run) for run in pair], question.interval_prob
     (bounds,), (e,) = scores.bounds, scores.estimates
     is_open = bool(bounds.has_unjudged[of_pair].any())
     given: list[str] = [*list_conditions(scores.metadata, [measure], far_runs(scores.to_frame()), pair)]
@@ -513,7 +431,7 @@ def gate(
     if e.draws is None:
         given = [f"{estimator.name}: {'; '.join(e.notes[0])}"]
     else:
-        lead = _draw_lead(e, scope, random_seed, of_pair)
+        lead = _draw_lead(e, scope, question.random_seed, of_pair)
     lower, upper = (float(end) for end in equal_tailed_interval(lead, ci_prob))
     chance = np.nan if e.draws is None else _chance_of(lead, margin)
     numbers = {"difference": float(lead.mean()), "lower": lower, "upper": upper, "prob_not_worse": chance}
@@ -528,7 +446,7 @@ def gate(
     common = np.nan  # chance on the topics that both have
     if verdict != "cannot be told" and missing:
         if both.sum() >= (2 if scope == "population" else 1):
-            common = _chance_of(_draw_lead(e, scope, random_seed, of_pair, both), margin)
+            common = _chance_of(_draw_lead(e, scope, question.random_seed, of_pair, both), margin)
         if not (common if chance > 0.5 else 1 - common) >= probability:  # NaN, too
             verdict, needed = "cannot be told", f"{needed}, also on the topics that both have"
     what = f"has no estimate ({'; '.join(given)})"
@@ -544,7 +462,7 @@ def gate(
     decision |= {name: None if np.isnan(number) else number for name, number in numbers.items()}
     if is_open:
         places = np.array(of_pair[1:]), np.array(of_pair[:1])
-        ends = difference_bounds(targets.collection, bounds, places, estimand)
+        ends = difference_bounds(targets.collection, bounds, places, targets.estimand)
         decision |= {"bound_lower": float(ends[0][0]), "bound_upper": float(ends[1][0])}
         between = " and ".join(difference(float(end[0]), 3) for end in ends)
         reach = " in their reach" * isinstance(measure, Normalized)

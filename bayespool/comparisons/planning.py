@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import pandas as pd
@@ -22,21 +22,20 @@ from bayespool.collection.contents import expect_collection
 from bayespool.errors import InputError, NoCollectionError, PooledRunWarning
 from bayespool.evidence import score_bounds
 from bayespool.measures import Measure, Values
-from bayespool.measures.parsing import parse_sole_measure
 from bayespool.measures.populations import refuse_one_topic
-from bayespool.names import AS_JUDGED, By, Estimand
+from bayespool.names import AS_JUDGED
 from bayespool.notes import Note, noted
 from bayespool.posterior import PosteriorEstimator
-from bayespool.posterior.estimator import sole_posterior
 from bayespool.posterior.unknowns import find_unknowns
 from bayespool.report.result import Result
+from bayespool.scoring.asked import Asked, AskedKeywords
 from bayespool.scoring.estimators import parse_estimator
 from bayespool.scoring.score_tables import conditions, far_runs, ideal_sentence, missing_topics
-from bayespool.scoring.scoring import resolve_targets, score_targets
+from bayespool.scoring.scoring import score_targets
 from bayespool.tables.formatting import counted, level, number
 from bayespool.tables.markup import one_line
 from bayespool.tables.table import Column, Table, View
-from bayespool.validation import check_choice, check_count, check_number, check_share, described, listed
+from bayespool.validation import check_count, check_number, check_share, listed
 
 _MOST_RUNS = 20  # where none is named
 _MAX_PAIRS = 100  # of all, evenly over their standard errors
@@ -290,11 +289,6 @@ def plan_comparison(
     measures: object = "P@10",
     *,
     estimators: str | PosteriorEstimator = "posterior-combined",
-    posterior_settings: str | PosteriorEstimator | None = None,
-    unpool: str | Iterable[str] = (),
-    unpool_by: By = "organization",
-    repool_to: int | None = None,
-    estimand: Estimand = "complete",
     topics_at_hand: int | None = None,
     sd: float | None = None,
     judgments: int | Iterable[int] = (100, 1000),
@@ -302,8 +296,8 @@ def plan_comparison(
     difference: float | None = None,
     power: float = 0.8,
     level: float = 0.05,
-    random_seed: int = 1,
     progress: Progress | None = None,
+    **asked: Unpack[AskedKeywords],
 ) -> ComparisonPlan:
     """Plan a comparison by finding the smallest detectable difference and what reduces it.
 
@@ -319,19 +313,6 @@ def plan_comparison(
         The measure of the rankings: P@10, nDCG@10, AP@100, …; one of them.
     estimators : str or PosteriorEstimator, default "posterior-combined"
         The posterior, by name: 'posterior-ratio'.
-    posterior_settings : str or PosteriorEstimator, optional
-        Settings of the posterior: 'draws=4000, engine=nuts, mu=Normal(-2,1)'.
-    unpool : str or iterable of str, optional
-        Runs of the campaign, or organizations, to score as if they were new: they leave the pool. A run
-        leaves with all runs of its organization, and only it is scored. Of an organization all runs are
-        scored.
-    unpool_by : {"organization", "run"}
-        What leaves the pool with a run that is named: its organization, or nothing.
-    repool_to : int, optional
-        Re-pool to this depth first: judgments of documents that no pooled run has down to it go.
-    estimand : {"complete", "pooled"}
-        Whether unjudged documents below the pool depth are estimated (complete) or nonrelevant (pooled). The
-        two coincide down to the pool depth.
     topics_at_hand : int, optional
         Without a collection: topics at hand, with everything judged.
     sd : float, optional
@@ -346,10 +327,10 @@ def plan_comparison(
         Share of the cases in which a difference is detected.
     level : float, default 0.05
         A difference is detected if its interval at this leaves out 0.
-    random_seed : int, default 1
-        Random seed; the same inputs and seed give the same bytes.
     progress : callable, optional
         Called with a text on each stage of the work as it begins: ``progress(text, done=0, total=0)``.
+    **asked
+        Keywords of every question: `bayespool.Question`.
 
     Returns
     -------
@@ -383,30 +364,24 @@ def plan_comparison(
     >>> made.scenarios()["smallest"].round(3).tolist()
     [0.101, 0.071]
     """
-    measure = parse_sole_measure(measures)
+    question = Asked(collection, run_ids, measures, estimators=estimators, **asked)
+    measure, estimator = question.sole_measure, question.sole_posterior
     counts = listed("judgments", judgments, check_count, may_be_empty=True)
     topics = listed("more_topics", more_topics, check_count, may_be_empty=True)
     check_number("difference", difference, above=0)
     check_share("power", power)
     check_share("level", level)
-    check_choice("estimand", estimand, Estimand)
-    check_count("random_seed", random_seed, least=0)
-    estimator = sole_posterior(estimators, posterior_settings, estimand=estimand, random_seed=random_seed)
     check_count("topics_at_hand", topics_at_hand, least=2)
     check_number("sd", sd, above=0)
-    leaving: dict[str, Any] = {"unpool": listed("unpool", unpool, may_be_empty=True)}
-    leaving |= {"unpool_by": unpool_by, "repool_to": repool_to}
     assumed: dict[str, Any] = {"judgments": counts, "more_topics": topics, "difference": difference}
     assumed |= {"power": power, "level": level}
-    given = {"estimand": estimand, "topics_at_hand": topics_at_hand, "sd": sd}
-    settings = described(
-        measures=measure, estimator=estimator, **leaving, **given, **assumed, random_seed=random_seed
-    )
+    given = {"topics_at_hand": topics_at_hand, "sd": sd}
+    settings = question.describe(measures=measure, estimator=estimator, **given, **assumed)
     plan = partial(ComparisonPlan, measure=measure, **assumed)
     if topics_at_hand is not None and sd is not None:
         if collection is not None:
             raise InputError("a collection beside topics at hand", hint="give one or the other")
-        _refuse_idle(settings | {"estimators": estimators, "posterior_settings": posterior_settings})
+        _refuse_idle(question, estimators=estimators, judgments=counts)
         at_hand = PairVariances(topics_at_hand, np.array([sd**2]), np.zeros(1), np.zeros(1))
         metadata: dict[str, Any] = {"bayespool": __version__, "settings": settings}
         return plan(variances={False: at_hand}, n_unjudged=0, metadata=metadata)
@@ -420,22 +395,17 @@ def plan_comparison(
         raise NoCollectionError("no collection", hint=hint)
     expect_collection(collection)
     taken = []
-    if not (run_ids or unpool or collection.given_run_ids) and (
+    if not (question.run_ids or question.unpool or collection.given_run_ids) and (
         best := best_pooled_runs(collection, measure)
     ):
-        run_ids, n = best, counted(len(best), "organization")
-        taken = [f"no runs named: the best pooled runs of {n}, as they are judged; --unpool has new ones"]
+        question, n = dataclasses.replace(question, run_ids=best), counted(len(best), "organization")
+        text = f"no runs named: the best pooled runs of {n}, as they are judged; --unpool has new ones"
+        taken = [Note("scope", text)]
     variances = dict[bool, PairVariances]()
     both = (parse_estimator(AS_JUDGED), estimator)
     for labels in (False, True) if collection.judges else (False,):
-        targets = resolve_targets(
-            collection if labels else dataclasses.replace(collection, judges=()),
-            run_ids,
-            (measure,),
-            both,
-            estimand=estimand,
-            **leaving,
-        )
+        labeled = collection if labels else dataclasses.replace(collection, judges=())
+        targets = dataclasses.replace(question, collection=labeled).resolve(both)
         if len(targets.run_ids) < 2:
             raise InputError("one run has no difference to plan for", hint="name two or more")
         refuse_one_topic(len(targets.collection.query_ids))
@@ -450,7 +420,7 @@ def plan_comparison(
                 hint="judge what judge-next lists, or plan with --topics-at-hand and --sd",
             )
         variances[labels] = PairVariances.from_draws(estimates.draws)
-    n_unjudged = len(find_unknowns(targets.collection, targets.run_ids, measure.cutoff, estimand))
+    n_unjudged = len(find_unknowns(targets.collection, targets.run_ids, measure.cutoff, targets.estimand))
     metadata = {**scores.metadata, "pool_notes": [*scores.metadata["pool_notes"], *taken]}
     metadata["far_runs"] = sorted(far_runs(scores.to_frame()))
     return plan(variances=variances, n_unjudged=n_unjudged, metadata=metadata)
@@ -470,15 +440,14 @@ def best_pooled_runs(collection: Collection, measure: Measure) -> tuple[str, ...
     return runs if len(runs) > 1 else pooled[:_MOST_RUNS]
 
 
-_IDLE = ("estimators", "posterior_settings", "unpool", "unpool_by", "repool_to", "estimand", "judgments")
-"""Settings that a plan without a collection does not use."""
-
-
-def _refuse_idle(given: Mapping[str, Any]) -> None:
+def _refuse_idle(question: Asked, **own: Any) -> None:
     """Raise `InputError` for a setting that a plan without a collection does not use."""
-    defaults = inspect.signature(plan_comparison).parameters
-    for name in _IDLE:
-        if given[name] != defaults[name].default:
+    signature, usual = inspect.signature(plan_comparison).parameters, Asked()
+    names = AskedKeywords.__annotations__.keys() - {"random_seed"}
+    pairs = {name: (value, signature[name].default) for name, value in own.items()}
+    pairs |= {name: (getattr(question, name), getattr(usual, name)) for name in names}
+    for name, (given, default) in pairs.items():
+        if given != default:
             raise InputError(
                 f"{name} beside topics_at_hand: without a collection nothing is unjudged",
                 hint="leave it out, or give a collection instead of topics_at_hand and sd",

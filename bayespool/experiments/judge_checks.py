@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise, product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Unpack
 
 from bayespool.arrays import Progress
 from bayespool.collection import Collection, Judge
@@ -41,15 +41,15 @@ from bayespool.measures import Measure
 from bayespool.names import By, Estimand
 from bayespool.notes import Note
 from bayespool.posterior import PosteriorEstimator
-from bayespool.posterior.estimator import sole_posterior
 from bayespool.posterior.notes import judge_problems
 from bayespool.report.result import Figure, Result
 from bayespool.scoring import find_targets
+from bayespool.scoring.asked import Asked, AskedKeywords
 from bayespool.scoring.cautions import warn_of_unused_relevance
 from bayespool.tables.formatting import level, some_of
 from bayespool.tables.markup import one_line
 from bayespool.tables.table import Column, IntervalColumn, Pivot, Table, View
-from bayespool.validation import check_count, described
+from bayespool.validation import described
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -441,18 +441,12 @@ def check_judges(
     measures: object = "P@10",
     *,
     estimators: str | PosteriorEstimator = "posterior-combined",
-    posterior_settings: str | PosteriorEstimator | None = None,
-    unpool: str | Iterable[str] = (),
-    unpool_by: By = "organization",
-    repool_to: int | None = None,
-    estimand: Estimand = "complete",
     intervals: bool = False,
-    ci_prob: float | None = None,
-    random_seed: int = 1,
     run_ids: str | Iterable[str] | None = None,
     folder: str | Path | None = None,
     n_jobs: int | None = None,
     progress: Progress | None = None,
+    **asked: Unpack[AskedKeywords],
 ) -> JudgeCheck:
     """Check the labels from a collection's second judges against its judgments.
 
@@ -464,25 +458,9 @@ def check_judges(
         P@10, nDCG@10, P(rel=2)@10, AP@100, ….
     estimators : str or PosteriorEstimator, default "posterior-combined"
         The posterior of the intervals, by name: 'posterior-ratio'.
-    posterior_settings : str or PosteriorEstimator, optional
-        Settings of the posterior: 'draws=4000, engine=nuts, mu=Normal(-2,1)'.
-    unpool : str or iterable of str, optional
-        A run or organization to score as if it were new: it leaves the pool. A run leaves with all runs of
-        its organization, and only it is scored. Of an organization all runs are scored.
-    unpool_by : {"organization", "run"}
-        What leaves the pool with a run that is named: its organization, or nothing.
-    repool_to : int, optional
-        Re-pool to this depth first: judgments of documents that no pooled run has down to it go.
-    estimand : {"complete", "pooled"}
-        Whether unjudged documents below the pool depth are estimated, or stay nonrelevant (pooled). The two
-        coincide down to the pool depth.
     intervals : bool, default False
         Also how much narrower intervals are with the labels. Of the runs to score, or where there is none of
         each organization left out. It takes a posterior for each judge, and one without.
-    ci_prob : float, optional
-        Probability of the intervals. They are equal-tailed.
-    random_seed : int, default 1
-        Random seed; the same inputs and seed give the same bytes.
     run_ids : str or iterable of str, optional
         The runs to score, possibly none; default: as of `bayespool.score`.
     folder : path, optional
@@ -491,7 +469,9 @@ def check_judges(
         Processes; −1 for one per core. Default 1, or as set by a ``joblib.parallel_config`` around the call.
         Results are the same to the byte for any number, and on a Dask cluster.
     progress : callable, optional
-        Called with a text, the number of finished scores, stored ones included, and their total.
+        Called with the number of finished scores, stored ones included, and their total.
+    **asked
+        Keywords of every question: `bayespool.Question`.
 
     Returns
     -------
@@ -537,10 +517,14 @@ def check_judges(
     """
     import pandas as pd
 
-    check_count("random_seed", random_seed, least=0)
-    check_count("repool_to", repool_to)
-    estimator = sole_posterior(estimators, posterior_settings, estimand=estimand, random_seed=random_seed)
-    settings = JudgesSettings(**parsed_fields(JudgesSettings, locals()) | {"estimator": estimator})
+    question = Asked(collection, run_ids, measures, estimators=estimators, **asked)
+    given = {
+        **vars(question),
+        "measures": question.asked_measures,
+        "intervals": intervals,
+        "estimator": question.sole_posterior,
+    }
+    settings = JudgesSettings(**parsed_fields(JudgesSettings, given))
     parsed = settings.measures
     expect_collection(collection)
     if not collection.judges:
@@ -549,7 +533,7 @@ def check_judges(
     warn_of_unused_relevance(collection, parsed)
     names = [judge.name for judge in collection.judges]
     confusions, prob = find_confusions(collection, parsed), settings.ci_prob
-    times, frames = draw_topics(len(collection.query_ids), random_seed), {}
+    times, frames = draw_topics(len(collection.query_ids), question.random_seed), {}
     disputes = find_disputes(collection, confusions)
     for table, rows in (
         ("agreement", agreement_rows(collection, confusions, times, prob)),
@@ -557,7 +541,7 @@ def check_judges(
         ("replicates", replicate_rows(collection, confusions, times, prob)),
         ("confusion", confusion_rows(confusions)),
         ("calibration", calibration_rows(confusions, prob)),
-        ("coverage", coverage_rows(collection, targets, confusions, estimand)),
+        ("coverage", coverage_rows(collection, targets, confusions, question.estimand)),
         ("organizations", organization_rows(collection, confusions, times, prob)),
         ("disputed_topics", disputed_topics(disputes)),
         ("disputed_documents", disputed_documents(disputes)),
@@ -573,7 +557,7 @@ def check_judges(
         judge_order = {"judge": [*names, ALL_JUDGES]}
         runs = ordered_table(results, {"measure": list(map(str, parsed)), **judge_order})
         frames |= {"intervals": _mean_widths(runs), "runs": runs}
-    problems = judge_problems(collection, targets, parsed, estimand=estimand)
+    problems = judge_problems(collection, targets, parsed, estimand=question.estimand)
     resolved = {"judges": names, "runs": list(targets), "passed_over": list(collection.ignored_judgments)}
     asked = {name: value for name, value in settings.describe().items() if intervals or name != "estimator"}
     return JudgeCheck(

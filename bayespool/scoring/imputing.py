@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -20,14 +20,13 @@ from bayespool.collection.records import relevance_codes
 from bayespool.errors import InputError
 from bayespool.evidence.ideals import ideal_reach
 from bayespool.measures import Measure, Normalized
-from bayespool.measures.parsing import parse_ranking_measures
-from bayespool.names import By, Estimand, describe_estimator
+from bayespool.measures.parsing import refuse_judgment_measures
+from bayespool.names import describe_estimator
 from bayespool.notes import Note, noted
 from bayespool.posterior import Completion, PosteriorEstimator
 from bayespool.posterior.completion import judged_by_topic
-from bayespool.posterior.estimator import sole_posterior
 from bayespool.report.result import Result
-from bayespool.scoring.scoring import resolve_targets
+from bayespool.scoring.asked import Asked, AskedKeywords
 from bayespool.tables.files import PathLike
 from bayespool.tables.formatting import counted, number
 from bayespool.tables.markup import one_line
@@ -211,15 +210,10 @@ def impute(
     measures: object = "P@10",
     *,
     estimators: str | PosteriorEstimator = "posterior-combined",
-    posterior_settings: str | PosteriorEstimator | None = None,
-    unpool: str | Iterable[str] = (),
-    unpool_by: By = "organization",
-    repool_to: int | None = None,
-    estimand: Estimand = "complete",
     draws: int = 20,
-    random_seed: int = 1,
     qrels: Qrels | None = None,
     progress: Progress | None = None,
+    **asked: Unpack[AskedKeywords],
 ) -> Imputations:
     """Complete qrels with posterior draws of the missing judgments, for use in any evaluation tool.
 
@@ -234,28 +228,16 @@ def impute(
         relevance are distinguished; one completion serves them all.
     estimators : str or PosteriorEstimator, default "posterior-combined"
         The posterior whose draws are written, by name: 'posterior-ratio'.
-    posterior_settings : str or PosteriorEstimator, optional
-        Settings of the posterior: 'draws=4000, engine=nuts, mu=Normal(-2,1)'.
-    unpool : str or iterable of str, optional
-        A run of the campaign, or an organization, to complete as if it were new: it leaves the pool. A run
-        leaves with all runs of its organization, and only it is completed.
-    unpool_by : {"organization", "run"}, default "organization"
-        What leaves the pool with a run that is named: its organization, or nothing.
-    repool_to : int, optional
-        Re-pool to this depth, which removes the judgments of documents that no pooled run has down to it.
-    estimand : {"complete", "pooled"}, default "complete"
-        Whether unjudged documents below the pool depth are estimated, or stay nonrelevant (pooled).
-        The two coincide down to the pool depth.
     draws : int, default 20
         Completed qrels to write: as many draws, spread evenly over those of the posterior. The first of 40
         are the 20 that are written when 20 are asked for.
-    random_seed : int, default 1
-        Random seed; the same inputs and seed give the same bytes.
     qrels : Qrels, optional
         The judgments as they were read, whose lines keep their order and their negative relevances. Default:
         judgments in the order of topics and document ids, with 0 for negative ones.
     progress : callable, optional
         Called with a text on each stage of the work as it begins: ``progress(text, done=0, total=0)``.
+    **asked
+        Keywords of every question: `bayespool.Question`.
 
     Returns
     -------
@@ -290,8 +272,9 @@ def impute(
     (0, 2048, 1024, 3072, 512)
     """
     check_count("draws", draws, least=2)
-    parsed = parse_ranking_measures(measures)
-    estimator = sole_posterior(estimators, posterior_settings, estimand=estimand, random_seed=random_seed)
+    question = Asked(collection, run_ids, measures, estimators=estimators, **asked)
+    parsed, estimator = question.asked_measures, question.sole_posterior
+    refuse_judgment_measures(parsed)
     if draws > (n_available := estimator.draws * estimator.chains):
         raise InputError(
             f"{draws} completed qrels out of {n_available} draws",
@@ -303,16 +286,7 @@ def impute(
                 f"{measure}: tools make the ideal ranking of all documents of the qrels, completed ones too",
                 hint="leave ideal='judged' out",
             )
-    targets = resolve_targets(
-        collection,
-        run_ids,
-        parsed,
-        (estimator,),
-        estimand=estimator.estimand,
-        unpool=unpool,
-        unpool_by=unpool_by,
-        repool_to=repool_to,
-    )
+    targets = question.resolve((estimator,), estimand=estimator.estimand)
     if progress is not None:
         progress(f"completing: {estimator.name}")
     estimator = dataclasses.replace(estimator, joint=True)

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -15,15 +15,12 @@ import pyarrow as pa
 from bayespool import __version__
 from bayespool.arrays import BoolArray, FloatArray, IntArray, Progress
 from bayespool.collection import Collection, Qrels
-from bayespool.defaults import fill_ci_prob
 from bayespool.measures import Measure
-from bayespool.measures.base import with_ideal
-from bayespool.measures.parsing import parse_sole_measure
 from bayespool.measures.populations import topic_width
-from bayespool.names import By, Estimand, Goal, Ideal, describe_estimator
+from bayespool.names import Goal, describe_estimator
 from bayespool.notes import Note
 from bayespool.posterior import Completion, PosteriorEstimator
-from bayespool.posterior.estimator import sole_posterior
+from bayespool.scoring.asked import Asked, AskedKeywords
 from bayespool.scoring.judging_influence import (
     Belief,
     Influence,
@@ -34,7 +31,6 @@ from bayespool.scoring.judging_influence import (
 )
 from bayespool.scoring.pools import ListForAssessors
 from bayespool.scoring.score_tables import ideal_sentence, missing_topics
-from bayespool.scoring.scoring import resolve_targets
 from bayespool.tables.formatting import counted, number
 from bayespool.tables.markup import one_line
 from bayespool.tables.table import Column, Table, View
@@ -327,18 +323,11 @@ def judge_next(
     measures: object = "P@10",
     *,
     estimators: str | PosteriorEstimator = "posterior-combined",
-    posterior_settings: str | PosteriorEstimator | None = None,
-    unpool: str | Iterable[str] = (),
-    unpool_by: By = "organization",
-    repool_to: int | None = None,
-    estimand: Estimand = "complete",
     goal: Goal = "interval",
     budget: int = 50,
-    ideal: Ideal = "own",
     until: float | None = None,
-    ci_prob: float | None = None,
-    random_seed: int = 1,
     progress: Progress | None = None,
+    **asked: Unpack[AskedKeywords],
 ) -> NextJudgments:
     """Choose the unjudged documents whose judgments are expected to be most informative about the runs.
 
@@ -353,36 +342,19 @@ def judge_next(
         P@10, nDCG@10, AP@100, …; one of them.
     estimators : str or PosteriorEstimator, default "posterior-combined"
         The posterior that says what is uncertain, by name: 'posterior-ratio'.
-    posterior_settings : str or PosteriorEstimator, optional
-        Settings of the posterior: 'draws=4000, engine=nuts, mu=Normal(-2,1)'.
-    unpool : str or iterable of str, optional
-        A run of the campaign, or an organization, to score as if it were new: it leaves the pool. A run
-        leaves with all runs of its organization, and only it is scored.
-    unpool_by : {"organization", "run"}, default "organization"
-        What leaves the pool with a run that is named: its organization, or nothing.
-    repool_to : int, optional
-        Re-pool to this depth, which removes the judgments of documents that no pooled run has down to it.
-    estimand : {"complete", "pooled"}, default "complete"
-        Whether unjudged documents below the pool depth are estimated, or stay nonrelevant (pooled).
-        The two coincide down to the pool depth.
     goal : {"interval", "comparison", "ranking"}, default "interval"
         Aim of judging: narrower intervals of runs, the order of two runs, or the order of all runs.
         What comes down is the mean width of the runs' intervals (with ``until`` the widest), the chance that
         two runs are in the wrong order, or that of all pairs of runs.
     budget : int, default 50
         Documents to judge.
-    ideal : {"own", "shared", "judged"}, default "own"
-        Documents in the ideal ranking of nDCG, AP and R: the run's, all runs', or only the judged ones.
-        It holds for measures whose text names no other, such as ``nDCG@10``.
     until : float, optional
         Stop when this is reached: a width of the widest interval, or a chance of a wrong order. The result
         says how many judgments that is expected to take.
-    ci_prob : float, optional
-        Probability of the intervals; default: 0.95. `bayespool.rcParams` has the default.
-    random_seed : int, default 1
-        Random seed; the same inputs and seed give the same bytes.
     progress : callable, optional
         Called with a text on each stage of the work as it begins: ``progress(text, done=0, total=0)``.
+    **asked
+        Keywords of every question: `bayespool.Question`.
 
     Returns
     -------
@@ -415,20 +387,9 @@ def judge_next(
     check_choice("goal", goal, Goal)
     check_count("budget", budget)
     check_number("until", until, above=0)
-    level = fill_ci_prob(ci_prob)
-    estimator = sole_posterior(estimators, posterior_settings, estimand=estimand, random_seed=random_seed)
-    (measure,) = with_ideal([parse_sole_measure(measures)], ideal)
-    targets = resolve_targets(
-        collection,
-        run_ids,
-        (measure,),
-        (estimator,),
-        estimand=estimator.estimand,
-        unpool=unpool,
-        unpool_by=unpool_by,
-        repool_to=repool_to,
-        whole_campaign=True,
-    )
+    question = Asked(collection, run_ids, measures, estimators=estimators, **asked)
+    measure, estimator, level = question.sole_measure, question.sole_posterior, question.interval_prob
+    targets = question.resolve((estimator,), estimand=estimator.estimand, whole_campaign=True)
     check_goal(goal, len(targets.run_ids))
     is_own = targets.collection.is_own
     afterwards = None

@@ -4,182 +4,40 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from bayespool import __version__
 from bayespool.arrays import Progress
 from bayespool.collection import Collection, Reading
-from bayespool.collection.contents import SPARSE_NOTE, expect_collection
 from bayespool.collection.own import find_targets as find_targets
-from bayespool.collection.passages import find_passages, refuse_unjudged_runs
-from bayespool.collection.rankings import tie_notes
 from bayespool.collection.reading_keys import parse_reading
 from bayespool.collection.sources import Organizations, Runs, gather_runs
-from bayespool.corrections import TopicsAdjustment
 from bayespool.defaults import fill_ci_prob
 from bayespool.errors import InputError
-from bayespool.evidence import Estimand, score_bounds
-from bayespool.measures import Estimates, Estimator, Measure, Normalized
-from bayespool.measures.base import with_ideal
+from bayespool.evidence import score_bounds
+from bayespool.measures import Estimates, Estimator, Normalized
 from bayespool.measures.estimates import estimate_checked
-from bayespool.measures.parsing import parse_measures, parse_sole_measure
+from bayespool.measures.parsing import parse_sole_measure
 from bayespool.measures.populations import refuse_one_topic
-from bayespool.names import By, Ideal, Scope, describe_estimator
-from bayespool.notes import Note, noted
-from bayespool.pooling import describe_pool, read_collection
+from bayespool.names import Scope, describe_estimator
+from bayespool.pooling import read_collection
 from bayespool.posterior import PosteriorEstimator
-from bayespool.posterior.estimator import shared_settings
-from bayespool.posterior.notes import warn_of_judges
+from bayespool.scoring.asked import Asked, AskedKeywords, Targets
 from bayespool.scoring.cautions import (
-    binary_notes,
-    clipping_notes,
     judged_run_notes,
     warn_of_judged_runs,
-    warn_of_unused_relevance,
 )
 from bayespool.scoring.estimators import (
     estimator_labels,
-    parse_estimators,
     refuse_too_many_draws,
-    with_common_topics,
 )
-from bayespool.scoring.no_pool import company_notes, describe_lack, warn_of_no_pool
 from bayespool.scoring.scores import Scores
-from bayespool.tables.formatting import counted
-from bayespool.validation import check_choice, check_count, described, listed
+from bayespool.validation import check_choice, listed
 
 if TYPE_CHECKING:
     import pandas as pd
-
-
-@dataclass(frozen=True, eq=False)
-class Targets:
-    """Resolved question to a collection: all that comes after reads this.
-
-    Attributes
-    ----------
-    collection : Collection
-        With the pool that runs are scored by, and the judgments that count (`find_targets`).
-    given : Collection
-        Before anything left the pool.
-    run_ids : tuple of str
-        Runs to score.
-    unpooled : dict of str to str
-        Unpooled runs, each with what left the pool because of it.
-    measures : tuple of Measure
-    estimators : tuple of Estimator
-    estimand : {"complete", "pooled"}
-    metadata : dict
-        Fingerprint, pool, unpooled runs and notes on the pool and the rankings, to quote with a result.
-    """
-
-    collection: Collection
-    given: Collection
-    run_ids: tuple[str, ...]
-    unpooled: dict[str, str]
-    measures: tuple[Measure, ...]
-    estimators: tuple[Estimator, ...]
-    estimand: Estimand
-    metadata: dict[str, Any] = field(default_factory=dict)
-
-
-def resolve_targets(
-    collection: Collection,
-    run_ids: str | Iterable[str] | None,
-    measures: Sequence[Measure],
-    estimators: Sequence[Estimator],
-    *,
-    estimand: Estimand,
-    unpool: str | Iterable[str] = (),
-    unpool_by: By = "organization",
-    repool_to: int | None = None,
-    whole_campaign: bool = False,
-) -> Targets:
-    """Resolve runs, pool, judgments, measures and estimators, and warn of what does not suit the collection.
-
-    Parameters are as in `score`. ``whole_campaign`` takes all runs of the collection where none is named, and
-    lets runs pass of which no document is judged.
-    """
-    check_count("repool_to", repool_to)
-    expect_collection(collection)
-    taken = list[Note]()
-    if whole_campaign and not (run_ids or unpool or collection.given_run_ids):
-        run_ids = collection.run_ids
-        text = f"no runs named: {counted(len(run_ids), 'run')} of the collection, as they are judged"
-        taken = [Note("scope", text)]
-    adjustments = [e for e in estimators if isinstance(e, TopicsAdjustment)]
-    given = collection
-    scored, targets, unpooled = find_targets(
-        given,
-        run_ids,
-        unpool=unpool,
-        unpool_by=unpool_by,
-        repool_to=repool_to,
-        common_topics=[q for e in adjustments for q in e.common_query_ids],
-    )
-    if not whole_campaign:  # else it is asked what to judge
-        refuse_unjudged_runs(given, targets)
-    asked = Targets(scored, given, targets, unpooled, tuple(measures), tuple(estimators), estimand)
-    has_posterior = any(isinstance(e, PosteriorEstimator) for e in estimators)
-    lack = describe_lack(scored, targets, measures) if has_posterior and not given.pooled.any() else ""
-    if lack:
-        warn_of_no_pool(given, lack, measures)
-    warn_of_unused_relevance(scored, measures)
-    warn_of_judges(scored, targets, measures, estimand=estimand)
-    for adjustment in adjustments:
-        adjustment.is_common(scored)  # refuses topics that the collection does not have
-    metadata = _describe_targets(asked, lack)
-    metadata["pool_notes"] += taken
-    return dataclasses.replace(asked, metadata=metadata)
-
-
-def _describe_targets(targets: Targets, lack: str) -> dict[str, Any]:
-    """Return metadata of targets: the pool that runs are scored by, what it lacks, notes on it and on
-    rankings.
-    """
-    collection, given, measures = targets.collection, targets.given, targets.measures
-    pool = describe_pool(collection)
-    of_given = pool if given is collection else describe_pool(given)
-    repooled = noted((note for note in pool.scope if note not in of_given.scope), "scope")
-    notes = [*[Note("no-pool", lack)] * bool(lack), *of_given.notes, *repooled]
-    if "rest on" in lack:
-        notes += company_notes(collection, targets.run_ids, measures)
-    notes += tie_notes(given, targets.run_ids, (m.cutoff for m in measures))
-    notes += clipping_notes(given, measures)
-    notes += binary_notes(given, measures)
-    sparse = [str(measure) for measure in measures if given.is_sparse_at(measure.least_level)]
-    if sparse and not given.is_sparse:
-        notes.append(Note("sparse", f"{', '.join(sparse)}: {SPARSE_NOTE}"))
-    return {
-        "fingerprint": collection.fingerprint,
-        "unpooled": targets.unpooled,
-        "passed_over": list(collection.ignored_judgments),
-        "pool": {name: getattr(pool, name) for name in type(pool).__dataclass_fields__},
-        "pool_notes": notes,
-        "query_ids": list(collection.query_ids),
-        "missing_topics": _missing_topics(collection, targets.run_ids),
-        "passages": _passage_shares(given, targets.run_ids),
-        **({"sparse_measures": sparse} if sparse else {}),
-    }
-
-
-def _passage_shares(collection: Collection, run_ids: Sequence[str]) -> dict[str, float]:
-    """Return the share of runs' top documents that would be judged if a suffix were cut, by run."""
-    top = collection.document[collection.run_index(run_ids), :, :10]  # the ranks that are looked at
-    matches = find_passages(run_ids, top, collection.judged, collection.doc_ids)
-    return {each.run_id: each.n_joined / each.n_top for each in matches}
-
-
-def _missing_topics(collection: Collection, run_ids: Sequence[str]) -> dict[str, list[str]]:
-    """Return the topics for which runs retrieve nothing, by run; those that have all are left out."""
-    is_missing = collection.document[collection.run_index(run_ids), :, 0] < 0
-    topics = np.array(collection.query_ids, dtype=object)
-    return {run: topics[row].tolist() for run, row in zip(run_ids, is_missing, strict=True) if row.any()}
 
 
 def score(
@@ -188,17 +46,9 @@ def score(
     measures: object = "P@10",
     *,
     estimators: str | Estimator | Iterable[str | Estimator] = "default",
-    posterior_settings: str | PosteriorEstimator | None = None,
-    unpool: str | Iterable[str] = (),
-    unpool_by: By = "organization",
-    repool_to: int | None = None,
-    estimand: Estimand = "complete",
-    ideal: Ideal = "own",
     scope: Scope = "these-topics",
-    common_topics: str | Iterable[str] = (),
-    ci_prob: float | None = None,
-    random_seed: int = 1,
     progress: Progress | None = None,
+    **asked: Unpack[AskedKeywords],
 ) -> Scores:
     """Score runs with bounds, published corrections and posterior intervals.
 
@@ -216,35 +66,12 @@ def score(
         The three stand for `bayespool.scoring.DEFAULT_ESTIMATORS`, `bayespool.scoring.ALL_ESTIMATORS` and
         `bayespool.scoring.PAIRED_ESTIMATORS`, in which each published correction is followed by the
         posterior of its hierarchical form.
-    posterior_settings : str or PosteriorEstimator, optional
-        Settings of the posteriors: "draws=4000, engine=nuts, mu=Normal(-2,1)".
-    unpool : str or iterable of str, optional
-        A run of the campaign, or an organization, to score as if it were new: it leaves the pool. A run
-        leaves with all runs of its organization, and only it is scored. Of an organization all runs are
-        scored, or those of them that ``run_ids`` names.
-    unpool_by : {"organization", "run"}, default "organization"
-        What leaves the pool with a run that is named: its organization, or nothing.
-    repool_to : int, optional
-        Re-pool to this depth, which removes the judgments of documents that no pooled run has down to it.
-    estimand : {"complete", "pooled"}, default "complete"
-        Whether unjudged documents below the pool depth are estimated, or stay nonrelevant (pooled).
-        The two coincide down to the pool depth.
-    ideal : {"own", "shared", "judged"}, default "own"
-        Documents in the ideal ranking of nDCG, AP and R: the run's, all runs', or only the judged ones.
-        Besides the judged documents, completed ones are in it that are in reach of the run itself (own) or
-        of any run scored (shared). It holds for measures whose text names no other, such as ``nDCG@10``.
     scope : {"these-topics", "population"}, default "these-topics"
         What is uncertain: unjudged documents, or topics too (population), of which these are a sample.
-    common_topics : str or iterable of str, optional
-        Topics on which the runs are fully judged. They add the topics adjustment, and posteriors learn from
-        the judgments there as from the runs' own.
-    ci_prob : float, optional
-        Probability of the intervals; default: 0.95. They are equal-tailed, and `bayespool.rcParams` has the
-        default.
-    random_seed : int, default 1
-        Random seed; the same inputs and seed give the same bytes.
     progress : callable, optional
         Called with a text on each stage of the work as it begins: ``progress(text, done=0, total=0)``.
+    **asked
+        Keywords of every question: `bayespool.Question`.
 
     Returns
     -------
@@ -289,36 +116,11 @@ def score(
        run         0.25         0.75
     """
     check_choice("scope", scope, Scope)
-    check_count("random_seed", random_seed, least=0)
-    parsed, level = parse_measures(measures), fill_ci_prob(ci_prob)
-    topics = listed("common_topics", common_topics, may_be_empty=True)
-    defaults: dict[str, Any] = {"estimand": estimand, "random_seed": random_seed}
-    requested = with_common_topics(estimators, topics, **defaults)
-    parsed_estimators = parse_estimators(
-        requested, shared_settings(posterior_settings), by_settings=True, **defaults
-    )
-    asked: dict[str, Any] = {"unpool": listed("unpool", unpool, may_be_empty=True), "unpool_by": unpool_by}
-    asked |= {"repool_to": repool_to, "estimand": estimand}
-    targets = resolve_targets(
-        collection,
-        run_ids,
-        with_ideal(parsed, ideal),
-        parsed_estimators,
-        **asked,
-    )
-    asked |= {"ideal": ideal, "scope": scope}
-    others = {
-        "common_topics": topics,
-        "ci_prob": level,
-        "random_seed": random_seed,
-        "posterior_settings": posterior_settings,
-    }
+    question = Asked(collection, run_ids, measures, estimators=estimators, **asked)
+    targets = question.resolve(question.estimators_or("default"))
+    settings = question.describe(measures=question.measures, estimators=targets.estimators, scope=scope)
     scores = score_targets(
-        targets,
-        scope=scope,
-        ci_prob=level,
-        settings=described(measures=parsed, estimators=parsed_estimators, **asked, **others),
-        progress=progress,
+        targets, scope=scope, ci_prob=question.interval_prob, settings=settings, progress=progress
     )
     return dataclasses.replace(scores, without_labels=_estimates_without_labels(targets, progress))
 

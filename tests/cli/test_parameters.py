@@ -24,6 +24,7 @@ from bayespool.cli.files import _judges as named_files
 from bayespool.cli.functions import Parameter, numpydoc_parameters, parameters_of
 from bayespool.cli.parameters import first_sentence, function_option, function_value, offered
 from bayespool.errors import InputError
+from bayespool.scoring.asked import Asked, AskedKeywords
 
 ROOT = Path(__file__).resolve().parents[2]
 COMMANDS = commands()
@@ -97,12 +98,16 @@ def test_what_is_read_from_the_source_is_the_signature_of_the_function() -> None
         module = importlib.import_module(f"bayespool.{file.removesuffix('.py').replace('/', '.')}")
         signature = inspect.signature(getattr(module, name))
         read = parameters_of(place)
-        assert list(read) == list(signature.parameters), place
+        parameters = dict(signature.parameters)
+        if parameters.pop("asked", None):
+            shared = inspect.signature(Asked).parameters
+            parameters |= {name: shared[name] for name in AskedKeywords.__annotations__}
+        assert read.keys() == parameters.keys(), place
         for parameter in read.values():
-            default = signature.parameters[parameter.name].default
+            default = parameters[parameter.name].default
             is_literal = isinstance(default, str | int | float | bool | tuple)
             assert parameter.default == (default if is_literal else None), (place, parameter.name)
-            assert parameter.annotation == signature.parameters[parameter.name].annotation, place
+            assert parameter.annotation == parameters[parameter.name].annotation, place
 
 
 def test_an_option_has_the_flag_the_type_and_the_first_sentence_of_its_parameter() -> None:

@@ -67,6 +67,7 @@ TESTED_IN = {
     "posterior/lots": "posterior/test_partial_pool",
     "posterior/mixtures": "posterior/test_partial_pool",
     "notes": "report/test_notes",
+    "scoring/asked": "test_question",
     "posterior/notes": "posterior/test_second_judges posterior/test_estimator",
     "posterior/preparation": "posterior/test_estimator",
     "posterior/thresholds": "posterior/test_completion",

@@ -225,12 +225,12 @@ def test_one_step_resolves_what_is_asked_and_what_comes_after_reads_its_result()
     """No command looks for runs or pools by itself, and no check after it asks the room of the collection."""
     looks = {"find_targets", "unpool_runs", "truncate_pool", "check_own_judgments", "describe_pool"}
     for file in ("scoring/judging", "scoring/imputing", "auditing/starting", "comparisons/comparing"):
-        assert called_names(f"{file}.py") >= {"resolve_targets"}, file
+        assert called_names(f"{file}.py") >= {"Asked", "resolve"}, file
         assert not called_names(f"{file}.py") & looks, file
     for file, function in (("comparisons/comparing", "gate"), ("comparisons/planning", "")):
-        assert called_names(f"{file}.py", function) >= {"resolve_targets", "score_targets"}, file
+        assert called_names(f"{file}.py", function) >= {"Asked", "resolve", "score_targets"}, file
         assert not called_names(f"{file}.py") & looks, file
-    source = (PACKAGE / "scoring" / "scoring.py").read_text(encoding="utf-8")
+    source = (PACKAGE / "scoring" / "asked.py").read_text(encoding="utf-8")
     of_collection = {
         alias.asname or alias.name
         for node in ast.parse(source).body

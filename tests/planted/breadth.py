@@ -168,6 +168,14 @@ FAULTS = (
         "--columns and --sort change nothing in files",
     ),
     Fault(
+        "question that forgets what it was asked",
+        "question.py",
+        'names = ["collection", "run_ids", "measures", *AskedKeywords.__annotations__]',
+        'names = ["collection", "run_ids", "measures"]',
+        "test_question.py",
+        "a question with options is answered as one without",
+    ),
+    Fault(
         "name that decides how grave a note is",
         "notes.py",
         "return SEVERITIES[self.kind]",

@@ -297,9 +297,9 @@ FAULTS = (
     ),
     Fault(
         "seed of a score",
-        "scoring/scoring.py",
-        'defaults: dict[str, Any] = {"estimand": estimand, "random_seed": random_seed}',
-        'defaults: dict[str, Any] = {"estimand": estimand}',
+        "scoring/asked.py",
+        'return {"estimand": self.estimand, "random_seed": self.random_seed}',
+        'return {"estimand": self.estimand}',
         "scoring/test_estimators.py",
         "random_seed changes nothing",
     ),

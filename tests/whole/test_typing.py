@@ -15,6 +15,7 @@ import bayespool
 from bayespool import read_collection
 from bayespool.errors import InputError
 from bayespool.experiments import vary_common_topics, vary_pool_width
+from bayespool.scoring.asked import Asked, AskedKeywords
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = bayespool.load_example()
@@ -28,7 +29,8 @@ import pandas as pd
 
 import bayespool
 from bayespool import (
-    build_collection, compare, impute, judge_next, leave_out, load_example, read_collection, read_run, score
+    Question, build_collection, compare, impute, judge_next, leave_out, load_example, read_collection,
+    read_run, score,
 )
 
 frame = pd.DataFrame({"qid": ["q1"], "docno": ["d1"], "score": [0.5]})
@@ -49,6 +51,9 @@ score(example, estimator="background")  # call-arg
 impute(example, draws=20).qrels("0")  # arg-type
 judge_next(example, "new-a").settings  # attr-defined
 leave_out(example, "P@10", drawz=3)  # call-arg
+Question(example, "new-a", ideal="mine")  # arg-type
+Question(example, "new-a").score().run_id  # attr-defined
+Question(example, "new-a").judge_next(budget="5")  # arg-type
 leave_out(example, "P@10", by="topic")  # arg-type
 read_collection("qrels.txt", pool_dept=10)  # call-arg
 build_collection(frame, frame, pool_dept=10)  # call-arg
@@ -59,7 +64,11 @@ def calls_with_every_option() -> Iterator[str]:
     """Two lines for each public function: a call with all its options, and one with a misspelled option."""
     for name in bayespool.__all__:
         if inspect.isfunction(function := getattr(bayespool, name)):
-            parameters = inspect.signature(function).parameters.values()
+            parameters = list(inspect.signature(function).parameters.values())
+            has_asked = any(p.kind is p.VAR_KEYWORD for p in parameters)
+            shared = inspect.signature(Asked).parameters if has_asked else {}
+            parameters = [p for p in parameters if p.kind is not p.VAR_KEYWORD]
+            parameters += [shared[name] for name in AskedKeywords.__annotations__ if has_asked]
             required = [p for p in parameters if p.default is p.empty]
             given = [f"{p.name}=anything" if p.kind is p.KEYWORD_ONLY else "anything" for p in required]
             if options := [f"{p.name}={p.default!r}" for p in parameters if p.default is not p.empty]:
@@ -112,6 +121,6 @@ def test_no_public_function_takes_just_anything() -> None:
     found = []
     for function in (*functions, read_collection, vary_pool_width, vary_common_topics):
         for parameter in inspect.signature(function).parameters.values():
-            if parameter.kind is parameter.VAR_KEYWORD:
+            if parameter.kind is parameter.VAR_KEYWORD and parameter.annotation != "Unpack[AskedKeywords]":
                 found.append(f"{function.__name__}(**{parameter.name}: {parameter.annotation})")
     assert not found
