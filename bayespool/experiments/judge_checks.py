@@ -559,14 +559,14 @@ def check_judges(
         frames |= {"intervals": _mean_widths(runs), "runs": runs}
     problems = judge_problems(collection, targets, parsed, estimand=question.estimand)
     resolved = {"judges": names, "runs": list(targets), "passed_over": list(collection.ignored_judgments)}
-    asked = {name: value for name, value in settings.describe().items() if intervals or name != "estimator"}
+    used = {name: value for name, value in settings.describe().items() if intervals or name != "estimator"}
     return JudgeCheck(
         judges=collection.judges,
         measures=parsed,
         run_ids=targets,
         confusions=confusions,
         problems=problems,
-        metadata=check_metadata(collection, **asked, **resolved, problems=list(problems)),
+        metadata=check_metadata(collection, **used, **resolved, problems=list(problems)),
         _frames=frames,
     )
 
