@@ -28,6 +28,7 @@ from bayespool.posterior.drawing import (
     promote_relevance,
     tally_levels,
 )
+from bayespool.posterior.failures import FAILED_LOG_ODDS, Failures
 from bayespool.posterior.lots import Lots
 from bayespool.posterior.mixtures import ThresholdPosterior
 from bayespool.posterior.thresholds import Threshold, find_thresholds, threshold_levels
@@ -76,6 +77,8 @@ class Completion(ReprHTMLMixin):
         Distances of the runs from the pool; None where no model uses them.
     lots : Lots or None
         Posteriors of documents that were left out of a published sample by lot.
+    failures : Failures or None
+        Topics on which runs may have found nothing; None where they found something on all.
     """
 
     unknowns: Unknowns
@@ -89,6 +92,7 @@ class Completion(ReprHTMLMixin):
     notes: tuple[Note, ...] = ()
     distance: PoolDistance | None = None
     lots: Lots | None = None
+    failures: Failures | None = None
 
     def __repr__(self) -> str:
         u = self.unknowns
@@ -205,6 +209,11 @@ class Completion(ReprHTMLMixin):
         """Return log odds for a topic's unjudged documents at one threshold, shape (draw, document)."""
         posterior, documents = self.posteriors[threshold], self.unknowns.on_topic(topic)
         log_odds = posterior.log_odds(chosen, topic, documents, self.unknowns.run[documents], cells)
+        if self.failures is not None and threshold == 0:
+            failed = self.failures.on_topic(topic, len(self.unknowns.run_ids))
+            if failed is not None:
+                of_documents = failed[chosen][:, self.unknowns.run[documents]]
+                np.minimum(log_odds, FAILED_LOG_ODDS, out=log_odds, where=of_documents)
         if self.lots is not None and (by_lot := self.lots.by_lot[documents]).any():
             (of_cells,) = cells[len(posterior.components) :]
             of_lots = self.lots.log_odds(threshold, topic, documents, chosen, of_cells)
@@ -448,9 +457,9 @@ class Completion(ReprHTMLMixin):
         for posterior in posteriors:
             weights |= dict(zip(posterior.names, posterior.shares, strict=True))
         lots = None if self.lots is None else self.lots.select_draws(taken)
-        return dataclasses.replace(
-            self, posteriors=posteriors, known=known, weights=weights, notes=notes, lots=lots
-        )
+        failures = None if self.failures is None else self.failures.select_draws(taken)
+        changed: dict[str, Any] = {"posteriors": posteriors, "lots": lots, "failures": failures}
+        return dataclasses.replace(self, known=known, weights=weights, notes=notes, **changed)
 
 
 def judged_by_topic(collection: Collection) -> dict[str, dict[str, int]]:

@@ -33,6 +33,7 @@ from bayespool.names import COMBINED_MODELS, leading_name, settings_in
 from bayespool.notes import Note
 from bayespool.posterior.completion import Completion
 from bayespool.posterior.distance import distance_from_pool, with_kinds
+from bayespool.posterior.failures import find_failures
 from bayespool.posterior.fitting import fit_threshold, learn_threshold
 from bayespool.posterior.lots import fit_lots
 from bayespool.posterior.mixtures import ThresholdPosterior
@@ -305,11 +306,9 @@ class PosteriorEstimator:
         common = collection, targets, measures[0], self.estimand, self._min_organizations
         lowest = ScoringProblem(*common, thresholds[0], reach, shared)
         problems = [lowest, *(dataclasses.replace(lowest, asked_threshold=t) for t in thresholds[1:])]
-        unknowns = problems[0].unknowns
-        posteriors, weights = list[ThresholdPosterior](), dict[str, float]()
-        distance = None
-        if self.model == "combined" and problems[0].has_pool_evidence:
-            distance = distance_from_pool(collection, targets, **problems[0].threshold.levels)
+        unknowns, posteriors, weights = lowest.unknowns, list[ThresholdPosterior](), dict[str, float]()
+        is_mixed = self.model == "combined" and lowest.has_pool_evidence
+        distance = distance_from_pool(collection, targets, **lowest.threshold.levels) if is_mixed else None
         may_be_new = len(unknowns) > 0 and distance is not None and bool(distance.new_kind.any())
         kinds = shared.changed("kinds", collection, with_kinds) if may_be_new else None
         shift = self._shift(problems[0]) if len(unknowns) else np.zeros(0)
@@ -357,6 +356,7 @@ class PosteriorEstimator:
             ),
             distance=distance,
             lots=lots,
+            failures=find_failures(collection, targets, n_draws, self.random_seed) if may_be_new else None,
         )
 
     def _shift(self, problem: ScoringProblem) -> FloatArray:

@@ -131,10 +131,10 @@ def run_notes(
     completion: Completion, measure: Measure, is_open: BoolArray, draws: Sequence[Note]
 ) -> tuple[tuple[Note, ...], ...]:
     """Return notes for each run with unjudged documents, on its draws, distance and judges."""
-    far, split = _distance_notes(completion, measure), _split_notes(completion, measure)
+    far, failed = _distance_notes(completion, measure), _failure_notes(completion, measure)
     of_judges = judge_notes(completion, measure)
     return tuple(
-        (*draws, *(each[r] for each in (far, split) if r in each), *of_judges[r]) if open_ else ()
+        (*draws, *(each[r] for each in (far, failed) if r in each), *of_judges[r]) if open_ else ()
         for r, open_ in enumerate(is_open.tolist())
     )
 
@@ -162,8 +162,8 @@ def _distance_notes(completion: Completion, measure: Measure) -> dict[int, Note]
     return notes
 
 
-def _split_notes(completion: Completion, measure: Measure) -> dict[int, Note]:
-    """Return notes on runs of whose topics some are hardly judged and most others well, by index."""
+def _failure_notes(completion: Completion, measure: Measure) -> dict[int, Note]:
+    """Return notes on runs that found nothing on many topics, or may have, by index."""
     unknowns, notes = completion.unknowns, dict[int, Note]()
     n_topics, n_runs = len(unknowns.collection.query_ids), len(unknowns.run_ids)
     if completion.distance is None or measure.cutoff < _TOP_OF_SPLIT:
@@ -181,6 +181,15 @@ def _split_notes(completion: Completion, measure: Measure) -> dict[int, Note]:
             f"hardly anything of its top {_TOP_OF_SPLIT} is judged on {{}} of {n_topics} topics, and most on "
             "{}: if it failed on the former, its score is lower than the posterior",
             *(int(bare[r].sum()), int(known[r].sum())),
+        )
+    failures = completion.failures
+    n_failed = np.zeros(n_runs) if failures is None else failures.expected(n_runs).round()
+    for r in np.flatnonzero(n_failed >= max(3, n_topics / 10)).tolist():
+        notes[r] = Note(
+            "split-topics",
+            f"probably found nothing on {{}} of {n_topics} topics, where hardly any document of its top is "
+            "in other runs",
+            int(n_failed[r]),
         )
     return notes
 
