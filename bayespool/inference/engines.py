@@ -144,14 +144,14 @@ class Relay:
         InputError
             The first engine fails its checks where it has passed them: the ``start`` is of other evidence.
         """
-        if start is not None:
-            fit, problems = self._first(spec, evidence, random_seed, start=start, **more)
-            if fit is not None and not problems:
-                return fit
-        fit, problems = self._first(spec, evidence, random_seed, **more)
+        began: dict[str, Any] = {} if start is None else {"start": start}
+        fit, problems = self._first(spec, evidence, random_seed, **began, **more)
         if fit is not None and not problems:
             return fit
-        if start is not None:
+        if start is not None and not start.is_unchecked:
+            fit, problems = self._first(spec, evidence, random_seed, **more)
+            if fit is not None and not problems:
+                return fit
             raise InputError("prepared results are of another pool: a fit fails", hint=PREPARE_ANEW)
         failed, n_topics = f"{spec.name}: {'; '.join(problems)}", len(evidence.query_ids)
         if fit is not None and n_topics > MOST_SAMPLED_TOPICS:

@@ -94,7 +94,7 @@ class Start:
     x : ndarray of float, shape (parameter,)
         All other parameters near their mode there.
     interval_error : float
-        As of `bayespool.inference.laplace.Approximation`; NaN if unknown.
+        As of `bayespool.inference.laplace.Approximation`; NaN until a fit has found it.
     variables : mapping of str to ndarray, optional
         Draws of that fit by variable, and the component of each, as ``point``.
     """
@@ -104,6 +104,11 @@ class Start:
     x: FloatArray
     interval_error: float = float("nan")
     variables: Mapping[str, AnyArray] = field(default_factory=dict)
+
+    @property
+    def is_unchecked(self) -> bool:
+        """Whether no fit has begun here yet."""
+        return bool(np.isnan(self.interval_error))
 
 
 @dataclass(frozen=True, eq=False)

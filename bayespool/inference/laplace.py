@@ -46,6 +46,7 @@ from bayespool.inference.variables import (
     name_variables,
 )
 from bayespool.measures import Diagnostics
+from bayespool.models.evidence import LinearEvidence
 from bayespool.validation import check_sampling
 
 if TYPE_CHECKING:
@@ -78,9 +79,14 @@ class PosteriorMode(NamedTuple):
 
     x: FloatArray
     curvature: Arrow
-    gaussian: Factor
+    sums: tuple[slice, ...]
     log_marginal: float
     is_fine: bool
+
+    @property
+    def gaussian(self) -> Factor:
+        """The Gaussian, made anew each time: of thousands of topics it is as large as the curvature."""
+        return self.curvature.factor(self.sums)
 
 
 def find_scales(density: Density, theta: FloatArray, x: FloatArray) -> Start:
@@ -129,7 +135,7 @@ def find_mode(
             break
         x = x + length * step
         value, gradient, curvature = new
-    return PosteriorMode(x, curvature, gaussian, value - 0.5 * gaussian.log_determinant, converged)
+    return PosteriorMode(x, curvature, density.sums, value - 0.5 * gaussian.log_determinant, converged)
 
 
 def find_modes(
@@ -216,6 +222,7 @@ def factorize(
         return expected, expected.factor(density.sums), density.is_concave
 
 
+_MANY_TOPICS, _PART_OF_TOPICS = 2000, 4  # a search for scales of more begins where that of a fourth ends
 _N_SCALE_POINTS = 4096  # points that scales are drawn from
 _N_NODES_PER_SCALE = 8  # modes computed
 _N_CENTERED_PER_SCALE = 3  # means computed at nodes
@@ -285,10 +292,14 @@ class Laplace:
             diagnostics = Diagnostics(self.name, np.nan, n, n, 0, (), start.interval_error)
             return Fit(variables, dims, coords, stats, diagnostics, start=start)
         density, interval_error = Density(structure), 0.0
+        if start is None:
+            start = self.search(spec, evidence, known=known)
+        else:
+            _check_start(start, density)
         with one_thread():
             approximation = approximate(density, n_points=self.n_points, start=start)
             x, theta, point = approximation.draw(n, np.random.default_rng(random_seed))
-            if self.check and start is not None:
+            if self.check and start is not None and not start.is_unchecked:
                 interval_error = start.interval_error
             elif self.check:
                 interval_error = approximation.interval_error()
@@ -307,6 +318,22 @@ class Laplace:
             warn_caller(f"{spec.name}: {'; '.join(problems)}", DiagnosticsWarning)
         variables = name_variables(structure, density, x, theta, random_seed)
         return Fit(variables, dims, coords, {"point": point[None]}, diagnostics, start=began)
+
+    def search(
+        self, spec: ModelSpec, evidence: Evidence, *, known: Sequence[int] | None = None
+    ) -> Start | None:
+        """Return where a fit starts if it is given no start; None for a model without scales."""
+        density, n_topics = Density(spec.structure(evidence, known)), len(evidence.query_ids)
+        x, theta = density.start()
+        n, width = density.layout.n_global, density.layout.width
+        if density.layout.n_groups == n_topics > _MANY_TOPICS and isinstance(evidence, LinearEvidence):
+            kept = np.arange(n_topics) % _PART_OF_TOPICS == 0
+            began = self.search(spec, evidence.select_topics(kept), known=known)
+            if began is not None and len(began.x) == n + kept.sum() * width:
+                theta, x[:n] = began.theta, began.x[:n]
+                x[n:].reshape(-1, width)[kept] = began.x[n:].reshape(-1, width)
+        with one_thread():
+            return find_scales(density, theta, x) if density.scales else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -356,7 +383,7 @@ class Approximation:
         step = max(1, _MAX_CURVATURES // self.likelihood[0].size)
         for first in range(0, len(used), step):
             some = used[first : first + step]
-            between = np.tensordot(self.shares[some], self.likelihood, axes=1)
+            between = self._between(self.shares[some])
             for k, curvature, rows in zip(some, between, np.split(order, start[1:])[first:], strict=False):
                 deviation = self._gaussian(k, curvature).draw(len(rows), rng)
                 width = max(1, _MAX_CURVATURES // len(rows))
@@ -377,7 +404,11 @@ class Approximation:
 
     def gaussian_at(self, k: int) -> Factor:
         """Return the Gaussian for the mixture component at a point in θ."""
-        return self._gaussian(k, np.tensordot(self.shares[k], self.likelihood, axes=1))
+        return self._gaussian(k, self._between(self.shares[k]))
+
+    def _between(self, shares: FloatArray) -> FloatArray:
+        """Return curvatures between nodes, without the effects' priors."""
+        return np.tensordot(shares.astype(self.likelihood.dtype, copy=False), self.likelihood, axes=1)
 
     def _gaussian(self, k: int, between: FloatArray) -> Factor:
         density = self.density
@@ -409,11 +440,12 @@ class Approximation:
         return worst
 
 
-def _check_start(start: Start, theta: FloatArray, x: FloatArray) -> None:
+def _check_start(start: Start, density: Density) -> None:
     """Raise `InputError` for a start that a search for scales cannot have ended at."""
-    fits = start.theta.shape == start.spread.shape == theta.shape and start.x.shape == x.shape
+    n_scales, n = len(density.scales), density.size
+    shapes = start.theta.shape, start.spread.shape, start.x.shape
     if (
-        not fits
+        shapes != ((n_scales,), (n_scales,), (n,))
         or not (0 < start.spread.min() <= start.spread.max() < LARGEST_LOG_SCALE)
         or np.abs(start.theta).max() > LARGEST_LOG_SCALE
         or np.abs(start.x).max(initial=0) > LARGEST_PARAMETER
@@ -442,8 +474,6 @@ def approximate(
     if near is None:
         if start is None:
             start = find_scales(density, theta, x)
-        else:
-            _check_start(start, theta, x)
         density.forget()  # what follows depends on the start alone
         theta, spread = start.theta, start.spread
         middle = find_mode(density, theta, start.x, COARSE_TOLERANCE)
@@ -473,9 +503,10 @@ def approximate(
     )
     chosen = candidates[node_index]
     fine = [k for k, mode in enumerate(modes) if mode.is_fine]
-    centers, nodes = [middle] + [modes[k] for k in fine], np.vstack([theta, points[chosen[fine]]])
+    modes[:] = [middle, *(modes[k] for k in fine)]
+    nodes = np.vstack([theta, points[chosen[fine]]])
     at_nodes = np.vstack([0 * theta, straight[chosen[fine]]])
-    mean, likelihood, log_marginal = _means(density, centers, nodes, at_nodes, n_centered)
+    mean, likelihood, log_marginal = _means(density, modes, nodes, at_nodes, n_centered)
     shares = interpolate(straight, at_nodes, by_axis=density.is_concave)
     log_weight = shares @ (log_marginal - density.log_prior_of_scales(nodes.T))
     log_weight += density.log_prior_of_scales(points.T) - log_placed
@@ -504,13 +535,21 @@ def approximate(
 def _means(
     density: Density, modes: list[PosteriorMode], nodes: FloatArray, at_nodes: FloatArray, n_centered: int
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return posterior means of x, likelihood curvatures and log marginal densities at nodes in θ."""
+    """Return posterior means of x, likelihood curvatures and log marginal densities at nodes in θ.
+
+    Modes are taken out of their list one by one, as each is large with thousands of topics.
+    """
     # computed at the first nodes, whose offsets from mode, curvature and Laplace's marginal are interpolated
-    mean, curvature = np.array([mode.x for mode in modes]), np.array([mode.curvature.outer for mode in modes])
-    log_marginal, gained = np.array([mode.log_marginal for mode in modes]), np.zeros(len(modes[:n_centered]))
-    offset, changed = np.zeros_like(mean[:n_centered]), np.zeros_like(curvature[:n_centered])
-    n_steps = _N_CENTER_STEPS
-    for k, (at, mode) in enumerate(zip(nodes[:n_centered], modes, strict=False)):
+    mean, log_marginal = np.array([mode.x for mode in modes]), np.array([mode.log_marginal for mode in modes])
+    kind = np.float32 if is_large(len(modes), modes[0].curvature.outer.size) else np.float64
+    curvature: AnyArray = np.empty((len(modes), *modes[0].curvature.outer.shape), dtype=kind)
+    offset, gained = np.zeros_like(mean[:n_centered]), np.zeros(len(modes[:n_centered]))
+    changed, n_steps = np.zeros_like(curvature[:n_centered]), _N_CENTER_STEPS
+    for k, at in enumerate(nodes):
+        mode = modes.pop(0)
+        curvature[k] = mode.curvature.outer
+        if k >= n_centered:
+            continue
         x, _, arrow, bound = find_center(density, at, mode.x + offset[0], mode.gaussian, n_steps)
         offset[k], n_steps = x - mode.x, 1
         if arrow is not None:
@@ -519,8 +558,8 @@ def _means(
     shares = interpolate(at_nodes, at_nodes[:n_centered], by_axis=density.is_concave)
     mean += shares @ offset
     log_marginal += shares @ gained
-    for k, at in enumerate(nodes):  # one by one: with thousands of topics each is large
-        moved = curvature[k] + np.tensordot(shares[k], changed, axes=1)
+    for k, at in enumerate(nodes):
+        moved = curvature[k] + np.tensordot(shares[k].astype(kind, copy=False), changed, axes=1)
         with suppress(LinAlgError):
             Arrow(density.layout, moved).factor(density.sums)
             curvature[k] = moved

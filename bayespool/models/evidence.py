@@ -213,6 +213,15 @@ class LinearEvidence(DigestedEvidence):
         names = ("run", "topic", "predictors", "n_hidden", "n_hidden_relevant")
         return _select_organizations(self, kept, "organization", names)
 
+    def select_topics(self, kept: BoolArray) -> LinearEvidence:
+        """Return the evidence on selected topics, given a mask of shape (topic,)."""
+        rows = kept[self.topic]
+        names = ("run", "organization", "predictors", "n_hidden", "n_hidden_relevant")
+        arrays = {name: getattr(self, name)[rows] for name in names}
+        arrays["topic"] = (np.cumsum(kept) - 1)[self.topic[rows]]
+        present = tuple(name for name, keep in zip(self.query_ids, kept, strict=True) if keep)
+        return dataclasses.replace(self, query_ids=present, **arrays)
+
 
 @dataclass(frozen=True, eq=False)
 class UnjudgedDocuments:

@@ -249,16 +249,17 @@ class Completion(ReprHTMLMixin):
         }
         for posterior in posteriors:
             of_threshold, stream = [], posterior.threshold.stream
-            standard = dict[int, FloatArray]()  # shared by the models
+            standard = dict[tuple[int, int], FloatArray]()  # shared by the models
             for component in posterior.components:
                 effects = np.zeros(component.effect.shape)
-                scale = component.cell_scale
+                scale, new = component.cell_scale, component.new
+                seed = self.random_seed if new is None else new.random_seed
                 for o in present if scale is not None else ():
                     assert scale is not None
-                    if o not in standard:
+                    if (o, seed) not in standard:
                         cell = (collection.organizations[o], collection.query_ids[topic], *stream)
-                        standard[o] = normals(len(effects), self.random_seed, "cell", *cell)
-                    effects[:, columns[o]] = (scale * standard[o])[:, None]
+                        standard[o, seed] = normals(len(effects), seed, "cell", *cell)
+                    effects[:, columns[o]] = (scale * standard[o, seed])[:, None]
                     if o in component.cells:
                         known = component.known & (organization == o)
                         effects[:, known] = component.cells[o][:, topic, None]

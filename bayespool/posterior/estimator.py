@@ -325,6 +325,7 @@ class PosteriorEstimator:
                 new_kind=None if distance is None else distance.new_kind,
                 kinds=kinds,
                 below=below,
+                is_only=len(problems) == 1,
             )
             posteriors.append(posterior)
             weights |= dict(zip(posterior.names, shares, strict=True))

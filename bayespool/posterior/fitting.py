@@ -7,17 +7,21 @@ the pool hides no document (`NO_POOL_PRIORS`) and where kinds of runs are held o
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Hashable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
-from bayespool.arrays import FloatArray, IndexArray
+from bayespool.arrays import BoolArray, FloatArray, IndexArray
 from bayespool.collection import Collection
 from bayespool.errors import PREPARE_ANEW, InputError
 from bayespool.inference import Engine, Fit, Laplace, Start
 from bayespool.inference.engines import Relay
+from bayespool.inference.variables import is_large
 from bayespool.models import LinearEvidence
 from bayespool.posterior.distance import (
     LogOddsFunction,
@@ -133,6 +137,8 @@ The share of highly relevant documents is the same among unjudged and judged rel
 HELD_OUT_KINDS_PRIORS: Mapping[str, str] = MappingProxyType({"sigma_slope": "HalfNormal(1)"})
 """Priors for fits to held-out kinds, which differ more than organizations."""
 _ORDER_SEED = 17  # of the order of draws, the same on all thresholds
+_LEAST_DRAWS = 400  # of a model whose other draws are not made
+_STEPS_OF_CHANCE = 4  # of a new kind, within which runs share draws
 
 
 def fit_threshold(
@@ -147,15 +153,15 @@ def fit_threshold(
     new_kind: FloatArray | None = None,
     kinds: Collection | None = None,
     below: ThresholdPosterior | None = None,
+    is_only: bool = False,
 ) -> tuple[ThresholdPosterior, list[float]]:
     """Fit and mix the models at one threshold, and return the mixture with model weights.
 
     The models are fitted again to ``kinds`` for runs that may be of a new kind.
     """
     usual, others = _prepare(problem, models, priors, kinds if new_kind is not None else None)
-    return fit_prepared(
-        usual, others, engine, n_draws, random_seed, shift=shift, new_kind=new_kind, below=below
-    )
+    more: dict[str, Any] = {"shift": shift, "new_kind": new_kind, "below": below, "is_only": is_only}
+    return fit_prepared(usual, others, engine, n_draws, random_seed, **more)
 
 
 Prepared = tuple[ScoringProblem, Mapping[str, PreparedModel]]
@@ -238,19 +244,27 @@ def fit_prepared(
     shift: FloatArray | float = 0.0,
     new_kind: FloatArray | None = None,
     below: ThresholdPosterior | None = None,
+    is_only: bool = False,
 ) -> tuple[ThresholdPosterior, list[float]]:
-    """Fit and mix prepared models at one threshold, and return the mixture with model weights."""
+    """Fit and mix prepared models at one threshold, and return the mixture with model weights.
+
+    At the only threshold a model of thousands of topics has no other draws than the mixture's.
+    """
     threshold = usual[0].threshold
     seeds = _seeds(*usual, random_seed)
-    fit = partial(_fit_mixture, engine=engine, n_draws=n_draws, random_seed=random_seed, shift=shift)
+    fit = partial(
+        _fit_mixture, engine=engine, n_draws=n_draws, random_seed=random_seed, shift=shift, is_only=is_only
+    )
     lower = None if below is None else below.mixture
-    mixture, shares, held_out = fit(*usual, seeds.spawn(1 + len(usual[1])), lower)
+    used = np.ones(n_draws, dtype=bool)
+    mixture, shares, held_out = fit(*usual, seeds.spawn(1 + len(usual[1])), lower, used)
     if new_kind is None or others is None:
         return ThresholdPosterior(threshold, mixture, held_out=held_out), shares
     lower = None if below is None or below.new_kind is None else below.new_kind.mixture
-    of_kinds = fit(*others, seeds.spawn(1 + len(others[1])), lower, shares)
     mean, rng = float(new_kind.mean()), np.random.default_rng([random_seed, _ORDER_SEED])
     order = (rng.permutation(n_draws) + 0.5) / n_draws
+    used = order < np.ceil(_STEPS_OF_CHANCE * new_kind.max()) / _STEPS_OF_CHANCE
+    of_kinds = fit(*others, seeds.spawn(1 + len(others[1])), lower, used, shares)
     weights = [(1 - mean) * share for share in shares] + [mean * share for share in of_kinds[1]]
     return ThresholdPosterior(threshold, mixture, NewKind(of_kinds[0], new_kind, order), held_out), weights
 
@@ -272,20 +286,58 @@ def _recorded_name(problem: ScoringProblem, *parts: PreparedModel) -> tuple[obje
     return *problem.threshold.levels.values(), problem.document_depth, f"{specs:016x}"
 
 
-def _fit(problem: ScoringProblem, part: PreparedModel, engine: Engine, seed: int) -> Fit:
-    """Return the fit of a model, which goes on from a recorded start, if there is one."""
+def _with_draws(engine: Engine, n_draws: int) -> Engine:
+    """Return the engine with another number of draws, if it is Laplace's or begins with it."""
+    if isinstance(engine, Relay):
+        return dataclasses.replace(engine, first=_with_draws(engine.first, n_draws))
+    return dataclasses.replace(engine, draws=n_draws, chains=1) if isinstance(engine, Laplace) else engine
+
+
+def _recorded_start(problem: ScoringProblem, part: PreparedModel, engine: Engine, seed: int) -> Start | None:
+    """Return the recorded start of a fit, with its draws if these are recorded too."""
     shared, name = problem.shared, _recorded_name(problem, part)
-    start = None
-    if name is not None and engine.name == Laplace.name:
-        lengths = {"theta": None, "spread": None, "x": None, "error": 1}
-        results = shared.find("start", *name, **lengths)
-        if results is not None:
-            drawn = shared.find("draws", *name, seed, _settings(engine)) or {}
-            parts = results["theta"], results["spread"], results["x"], float(results["error"][0])
-            start = Start(*parts, drawn)
+    if name is None or engine.name != Laplace.name:
+        return None
+    lengths = {"theta": None, "spread": None, "x": None, "error": 1}
+    results = shared.find("start", *name, **lengths)
+    if results is None:
+        return None
+    drawn = shared.find("draws", *name, seed, _settings(engine)) or {}
+    return Start(results["theta"], results["spread"], results["x"], float(results["error"][0]), drawn)
+
+
+def _begin(
+    problem: ScoringProblem, prepared: Mapping[str, PreparedModel], engine: Engine
+) -> dict[str, Start]:
+    """Return where Laplace's fits start, from which models are weighed before they are drawn from.
+
+    Empty for another engine, and where there is no start.
+    """
+    first, starts = engine.first if isinstance(engine, Relay) else engine, dict[str, Start]()
+    if not isinstance(first, Laplace):
+        return {}
+    for model, part in prepared.items():
+        start = _recorded_start(problem, part, engine, 0)
+        kept = problem.shared if _recorded_name(problem, part) is None else problem.shared.kept
+        search = partial(first.search, part.spec, part.evidence, known=part.known)
+        with suppress(np.linalg.LinAlgError):
+            start = start or kept.once(("start", part.key), search)
+        if start is None:
+            return {}
+        starts[model] = start
+    return starts
+
+
+def _fit(
+    problem: ScoringProblem, part: PreparedModel, engine: Engine, seed: int, start: Start | None = None
+) -> Fit:
+    """Return the fit of a model, which goes on from a start, a recorded one by default."""
+    shared, name = problem.shared, _recorded_name(problem, part)
+    start = _recorded_start(problem, part, engine, seed) if start is None else start
     kept = shared if name is None else shared.kept
-    fit = kept.once(("fit", part.key, seed), partial(part.fit, engine, seed, start))
-    if name is not None and start is None and fit.start is not None and fit.diagnostics.passed:
+    fit = kept.once(("fit", part.key, seed, _settings(engine)), partial(part.fit, engine, seed, start))
+    is_new = start is None or start.is_unchecked
+    if name is not None and is_new and fit.start is not None and fit.diagnostics.passed:
         began = {part: getattr(fit.start, part) for part in _START}
         shared.record("start", *name, **began, error=np.array([fit.start.interval_error]))
     return fit
@@ -294,7 +346,7 @@ def _fit(problem: ScoringProblem, part: PreparedModel, engine: Engine, seed: int
 def _decide(
     problem: ScoringProblem,
     prepared: Mapping[str, PreparedModel],
-    fits: Mapping[str, Fit],
+    fits: Mapping[str, Fit | Start],
     keys: Sequence[tuple[Hashable, int]],
 ) -> tuple[list[float], HeldOut]:
     """Return the models' weights with their held-out coverage, recorded ones where there are any."""
@@ -319,36 +371,54 @@ def _fit_mixture(
     prepared: Mapping[str, PreparedModel],
     seeds: Sequence[np.random.SeedSequence],
     lower: Mixture | None,
+    used: BoolArray,
     near: Sequence[float] | None = None,
     *,
     engine: Engine,
     n_draws: int,
     random_seed: int,
     shift: FloatArray | float,
+    is_only: bool,
 ) -> tuple[Mixture, list[float], HeldOut]:
     """Fit models and mix them, with the weights ``near`` if given.
 
-    ``seeds`` are one for the mixture and one for each model; ``lower`` is the mixture one threshold below.
+    ``seeds`` are one for the mixture and one for each model; ``lower`` is the mixture one threshold below,
+    ``used`` says which draws any run has.
     """
-    shared, stream, fits, keys = problem.shared, problem.threshold.stream, {}, []
-    for (model, part), seed in zip(prepared.items(), _model_seeds(seeds), strict=True):
-        keys.append((part.key, seed))
-        fits[model] = _fit(problem, part, engine, seed)
+    shared, stream = problem.shared, problem.threshold.stream
+    of_models = list(zip(prepared.items(), _model_seeds(seeds), strict=True))
+    keys = [(part.key, seed) for (_, part), seed in of_models]
+    is_part = is_only and is_large(n_draws, len(problem.collection.query_ids))
+    begun = _begin(problem, prepared, engine) if is_part else {}
+    fits = {} if begun else {model: _fit(problem, part, engine, seed) for (model, part), seed in of_models}
     if near is None:
-        weights, coverage = _decide(problem, prepared, fits, keys)
+        weights, coverage = _decide(problem, prepared, begun or fits, keys)
     else:  # kinds are too few to choose a model by
         weights, coverage = list(near), HeldOut()
-    of_models = {} if lower is None else {part.model: part.new for part in lower.components}
+    member = draw_members(n_draws, np.array(weights), np.random.default_rng(seeds[0]))
+    source = np.arange(n_draws)
+    user = {model: source for model in prepared}  # draw of the mixture that each of a model's is for
+    for c, ((model, part), seed) in enumerate(of_models if begun else ()):
+        mine = np.flatnonzero((member == c) & used)
+        fit = _fit(problem, part, _with_draws(engine, max(len(mine), _LEAST_DRAWS)), seed, begun[model])
+        fits[model], n = fit, math.prod(fit.shape)  # more, where another engine took over
+        source[member == c] = 0
+        source[mine] = np.arange(len(mine)) * n // max(1, len(mine))
+        user[model] = np.zeros(n, dtype=np.intp)
+        user[model][source[mine]] = mine
+    below_by_model = {} if lower is None else {part.model: part.new for part in lower.components}
     components = []
     for (model, part), key in zip(prepared.items(), keys, strict=True):
-        below_it, effect = of_models.get(part.model), part.spec.effects["organization"]
-        learned = effect, fits[model].draws(), part.evidence.organizations, random_seed, stream, below_it
+        fit, below_it, effect = fits[model], below_by_model.get(part.model), part.spec.effects["organization"]
+        # draws that are apart in the mixture have the same place among those of their models
+        stream_seed = key_of(random_seed, model, near is None) if begun else random_seed
+        learned = effect, fit.draws(), part.evidence.organizations, stream_seed, stream, below_it
         kept = shared if _recorded_name(problem, part) is None else shared.kept
         new = kept.once(
-            ("new organizations", *key, random_seed, stream, below_it),
+            ("new organizations", *key, fit.shape, stream_seed, stream, below_it),
             partial(learn_new_organizations, *learned),
         )
-        linear = kept.once(("linear terms", *key), partial(LinearTerms.of, part, fits[model]))
-        components.append(build_fitted_model(problem, part, fits[model], new, shift, linear))
-    member = draw_members(n_draws, np.array(weights), np.random.default_rng(seeds[0]))
-    return Mixture(tuple(components), member, np.arange(n_draws)), weights, coverage
+        linear = kept.once(("linear terms", *key, fit.shape), partial(LinearTerms.of, part, fit))
+        own_shift = shift[user[model]] if isinstance(shift, np.ndarray) else shift
+        components.append(build_fitted_model(problem, part, fit, new, own_shift, linear))
+    return Mixture(tuple(components), member, source), weights, coverage

@@ -19,7 +19,7 @@ from scipy.special import expit, logsumexp, ndtr
 
 from bayespool.arrays import AnyArray, BoolArray, FloatArray, IndexArray, IntArray, OrderArray
 from bayespool.compiled import one_thread
-from bayespool.inference import Density, Fit, Rows
+from bayespool.inference import Density, Fit, Rows, Start
 from bayespool.inference.cells import normal_nodes
 from bayespool.inference.laplace import approximate
 from bayespool.models import LinearEvidence
@@ -336,6 +336,7 @@ _SHARE_OF_ONE_SD = 0.6826  # of three values as far apart, between their quantil
 _NODES, _SHARES = normal_nodes(15)
 _LOGISTIC_TO_NORMAL = 256 / (75 * np.pi**2)  # (16√3 / 15π)²: scale of a logistic curve as a normal one
 _MIN_ORGANIZATIONS = 4
+_MOST_TOPICS = 2000  # that models are weighed on, evenly spaced
 MODEL_PRIOR_ORGANIZATIONS = 0.1
 """Prior weight for each model, as a number of organizations that it alone predicted."""
 
@@ -368,7 +369,7 @@ class HeldOutTotals(NamedTuple):
 
 
 def decide_weights(
-    prepared: Mapping[str, PreparedModel], fits: Mapping[str, Fit]
+    prepared: Mapping[str, PreparedModel], fits: Mapping[str, Fit | Start]
 ) -> tuple[list[float], HeldOut]:
     """Return the models' mixture weights with their held-out coverage.
 
@@ -386,19 +387,20 @@ def decide_weights(
     return shares, totals.coverage(shares)
 
 
-def held_out_totals(prepared: Mapping[Any, PreparedModel], fits: Mapping[Any, Fit]) -> HeldOutTotals:
+def held_out_totals(prepared: Mapping[Any, PreparedModel], fits: Mapping[Any, Fit | Start]) -> HeldOutTotals:
     """Predict the number of relevant hidden documents in runs of held-out organizations.
 
     Each of five folds of organizations is predicted by the Laplace approximation given the others, with new
-    organizations' effects. The score is of a run's total, the target of estimates. No random number takes
-    part, but that approximations start from the draws of fits that have no `Start`.
+    organizations' effects. The score is of a run's total, the target of estimates, on at most 2,000 topics:
+    organizations tell models apart, and more topics add none. No random number takes part, but that
+    approximations start from the draws of fits that have no `Start`.
 
     Parameters
     ----------
     prepared : mapping of str to PreparedModel
         Models with predictors on the same hidden documents.
     fits : mapping of str to Fit
-        Fits of these models to all of the evidence: starting points of the approximations.
+        Fits of these models to all of the evidence, or their starts: where the approximations begin.
     """
     columns, weight = [], np.zeros(0)
     for name, model in prepared.items():
@@ -406,6 +408,10 @@ def held_out_totals(prepared: Mapping[Any, PreparedModel], fits: Mapping[Any, Fi
         if not isinstance(evidence, LinearEvidence):
             raise TypeError(f"{model.model} has no predictors")
         whole, n_organizations = _near(model, fits[name]), len(evidence.organizations)
+        every = np.arange(len(evidence.query_ids)) % -(-len(evidence.query_ids) // _MOST_TOPICS) == 0
+        if not every.all() and "topic_effect" in whole:
+            evidence = evidence.select_topics(every)
+            whole["topic_effect"] = whole["topic_effect"][:, every]
         runs, run = np.unique(evidence.run, return_inverse=True)
         predicted = np.empty((3, len(runs)))
         organization = np.zeros(len(runs), dtype=np.int64)
@@ -476,11 +482,13 @@ def _predict_run_totals(
     return np.vstack([logsumexp(log_densities, axis=(0, 2)), np.sum(tails, axis=0)])
 
 
-def _near(model: PreparedModel, fit: Fit) -> dict[str, FloatArray]:
+def _near(model: PreparedModel, fit: Fit | Start) -> dict[str, FloatArray]:
     """Return draws of a fit, or three about its start, whose medians and spreads are those of the start."""
-    if fit.start is None:
+    start = fit if isinstance(fit, Start) else fit.start
+    if start is None:
+        assert isinstance(fit, Fit)
         return fit.draws()
-    start, density = fit.start, Density(model.structure(known=model.known))
+    density = Density(model.structure(known=model.known))
     near = {}
     for name, coefficient in density.structure.coefficients.items():
         values = start.x[density.slices[name]]

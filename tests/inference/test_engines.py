@@ -239,6 +239,6 @@ class Failing:
 
 def test_no_second_engine_takes_over_a_fit_that_had_passed() -> None:
     """Its start is then of other evidence, of a file that was changed."""
-    start = Start(np.zeros(1), np.ones(1), np.zeros(1))
+    start = Start(np.zeros(1), np.ones(1), np.zeros(1), interval_error=0.0)
     with pytest.raises(InputError, match="prepared results are of another pool: a fit fails"):
         Relay(Failing(), Failing()).fit(None, None, 1, start=start)

@@ -125,3 +125,14 @@ def test_evidence_of_some_organizations_keeps_their_rows() -> None:
     assert north.organizations == ("north",)
     assert north.n_hidden.sum() == 6
     assert north.center.tolist() == evidence.center.tolist()
+
+
+def test_evidence_on_some_topics_keeps_their_rows() -> None:
+    evidence = gathered()
+    kept = np.arange(len(evidence.query_ids)) > 0
+    later = evidence.select_topics(kept)
+    assert later.query_ids == evidence.query_ids[1:]
+    rows = evidence.topic > 0
+    assert later.topic.tolist() == (evidence.topic[rows] - 1).tolist()
+    assert later.n_hidden_relevant.tolist() == evidence.n_hidden_relevant[rows].tolist()
+    assert later.organizations == evidence.organizations

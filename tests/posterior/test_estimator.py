@@ -328,3 +328,16 @@ def test_a_run_that_may_have_failed_on_some_topics_has_a_note() -> None:
         f"hardly anything of its top 10 is judged on 10 of 20 topics, and most on {n_well}: if it failed on "
         "the former, its score is lower than the posterior"
     ) in estimates.notes[TARGETS.index("new-b")]
+
+
+def test_models_of_many_topics_have_the_mixtures_draws_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    collection = load_example()
+    (usual,) = PosteriorEstimator().estimate(collection, "new-b")
+    monkeypatch.setattr("bayespool.posterior.fitting.is_large", lambda *_: True)
+    (part,) = PosteriorEstimator().estimate(collection, "new-b")
+    assert part.weights == pytest.approx(usual.weights, abs=1e-12)
+    assert part.value == pytest.approx(usual.value, abs=0.1 * usual.std[0])
+    assert part.std == pytest.approx(usual.std, rel=0.05)
+    n = {name: np.prod(fit.shape) for name, fit in part.fits.items()}
+    assert max(n.values()) < np.prod(usual.fits["ratio"].shape)
+    assert min(n.values()) >= 400
