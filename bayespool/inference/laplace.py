@@ -442,10 +442,9 @@ class Approximation:
 
 def _check_start(start: Start, density: Density) -> None:
     """Raise `InputError` for a start that a search for scales cannot have ended at."""
-    n_scales, n = len(density.scales), density.size
-    shapes = start.theta.shape, start.spread.shape, start.x.shape
+    shapes, n_scales = (start.theta.shape, start.spread.shape, start.x.shape), len(density.scales)
     if (
-        shapes != ((n_scales,), (n_scales,), (n,))
+        shapes != ((n_scales,), (n_scales,), (density.size,))
         or not (0 < start.spread.min() <= start.spread.max() < LARGEST_LOG_SCALE)
         or np.abs(start.theta).max() > LARGEST_LOG_SCALE
         or np.abs(start.x).max(initial=0) > LARGEST_PARAMETER
@@ -535,10 +534,7 @@ def approximate(
 def _means(
     density: Density, modes: list[PosteriorMode], nodes: FloatArray, at_nodes: FloatArray, n_centered: int
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return posterior means of x, likelihood curvatures and log marginal densities at nodes in θ.
-
-    Modes are taken out of their list one by one, as each is large with thousands of topics.
-    """
+    """Return posterior means of x, likelihood curvatures and log marginal densities; empty ``modes``."""
     # computed at the first nodes, whose offsets from mode, curvature and Laplace's marginal are interpolated
     mean, log_marginal = np.array([mode.x for mode in modes]), np.array([mode.log_marginal for mode in modes])
     kind = np.float32 if is_large(len(modes), modes[0].curvature.outer.size) else np.float64

@@ -313,7 +313,6 @@ class PosteriorEstimator:
         kinds = shared.changed("kinds", collection, with_kinds) if may_be_new else None
         shift = self._shift(problems[0]) if len(unknowns) else np.zeros(0)
         for problem in problems if len(unknowns) else ():
-            below = posteriors[-1] if posteriors else None
             posterior, shares = fit_threshold(
                 problem,
                 self._models(problem),
@@ -324,7 +323,7 @@ class PosteriorEstimator:
                 shift=shift,
                 new_kind=None if distance is None else distance.new_kind,
                 kinds=kinds,
-                below=below,
+                below=posteriors[-1] if posteriors else None,
                 is_only=len(problems) == 1,
             )
             posteriors.append(posterior)
