@@ -104,15 +104,7 @@ HIERARCHICAL_FORMS = {
     "anti-precision": "posterior-anti-precision",
 }
 """Published point corrections, mapped to the posterior estimator with their hierarchical form."""
-DEFAULT_ESTIMATORS = (
-    "background",
-    "interpolated",
-    "smoothed",
-    "systems-adjustment",
-    "anti-precision",
-    "condensed-list",
-    "posterior-combined",
-)
+DEFAULT_ESTIMATORS = ("background", "interpolated", "smoothed", "posterior-combined")
 STRATEGIES = {
     "uniform": "a random sample of the documents",
     "stratified": "random samples of strata of ranks, denser at the top",

@@ -9,20 +9,22 @@ import numpy as np
 
 from bayespool.experiments import load_example
 from bayespool.measures import Estimates, Values
-from bayespool.scoring import DEFAULT_ESTIMATORS, Scores, score
+from bayespool.scoring import Scores, score
 
-POINT = [name for name in DEFAULT_ESTIMATORS if not name.startswith("posterior")]
+POINT = [
+    *("background", "interpolated", "smoothed", "systems-adjustment", "anti-precision", "condensed-list"),
+]
 MEASURES = ("P@5", "P@10", "P(rel=2)@10")
 
 
 @cache
 def example_scores() -> Scores:
-    """The default call on the example, with fewer draws, and a second posterior."""
+    """Corrections and two posteriors of few draws on the example."""
     return score(
         load_example(),
         None,
         MEASURES,
-        estimators=[*DEFAULT_ESTIMATORS, "posterior-background"],
+        estimators=[*POINT, "posterior-combined", "posterior-background"],
         posterior_settings="draws=200",
     )
 

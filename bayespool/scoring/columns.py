@@ -8,14 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from bayespool.arrays import FloatArray
     from bayespool.evidence import Bounds
     from bayespool.measures import Values
-
-When = Literal["never", "with a pool", "without a pool", "always"]
 
 
 @dataclass(frozen=True)
@@ -28,32 +26,24 @@ class ScoreColumn:
         In frames; people type it with hyphens.
     compute : callable
         Bounds of runs, and whether by topic, to numbers of shape (run,) or (run × topic,).
-    spare : {"never", "with a pool", "without a pool", "always"}
-        When a narrow terminal may leave it out, the first of several first.
-    in_papers : {"never", "with a pool", "without a pool", "always"}
-        When tables for papers have it.
-    is_last : bool
-        Whether it stands behind the posteriors.
+    is_shown : bool
+        Whether tables have it where no columns are named.
+    is_spare : bool
+        Whether a narrow terminal may leave it out if there is a pool.
     legend : str
         Sentence below a table that has it.
     """
 
     name: str
     compute: Callable[[Bounds, bool], FloatArray]
-    spare: When = "never"
-    in_papers: When = "never"
-    is_last: bool = False
+    is_shown: bool = True
+    is_spare: bool = False
     legend: str = ""
 
     @property
     def asked_as(self) -> str:
         """Name that people type."""
         return self.name.replace("_", "-")
-
-
-def is_time(when: When, *, has_pool: bool) -> bool:
-    """Return whether a column is to be spared, or in papers."""
-    return when in ("always", "with a pool" if has_pool else "without a pool")
 
 
 def _scores(of: Callable[[Bounds], Values]) -> Callable[[Bounds, bool], FloatArray]:
@@ -63,13 +53,12 @@ def _scores(of: Callable[[Bounds], Values]) -> Callable[[Bounds, bool], FloatArr
 
 RUN_COLUMNS = (
     ScoreColumn("as_judged", _scores(lambda b: b.low)),
-    ScoreColumn("bound_lower", _scores(lambda b: b.least), in_papers="always"),
-    ScoreColumn("bound_upper", _scores(lambda b: b.most), spare="with a pool", in_papers="without a pool"),
-    ScoreColumn("residual", _scores(lambda b: b.width), spare="always", is_last=True),
+    ScoreColumn("bound_lower", _scores(lambda b: b.least), is_spare=True),
+    ScoreColumn("bound_upper", _scores(lambda b: b.most), is_spare=True),
+    ScoreColumn("residual", _scores(lambda b: b.width), is_shown=False),
     ScoreColumn(
         "unjudged",
         lambda b, by_topic: (b.unjudged_on_topics if by_topic else b.unjudged_share).ravel(),
-        in_papers="always",
         legend="Unjudged: share of a run's documents at the ranks that the measure looks at.",
     ),
 )

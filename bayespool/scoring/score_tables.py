@@ -14,7 +14,7 @@ from bayespool.errors import InputError
 from bayespool.measures.parsing import is_trec_eval_measure
 from bayespool.names import HIERARCHICAL_FORMS
 from bayespool.notes import Kind, Note, likeness, merged, noted
-from bayespool.scoring.columns import BOUNDS, RUN_COLUMNS, SCORE_COLUMNS, is_time
+from bayespool.scoring.columns import BOUNDS, RUN_COLUMNS, SCORE_COLUMNS
 from bayespool.tables.formatting import counted, level, percent, some_of
 from bayespool.tables.markup import Arrangement
 from bayespool.tables.table import COLUMNS, IntervalColumn, Pivot, Table, View, ViewColumn
@@ -85,15 +85,14 @@ def paper_columns(
 ) -> list[str]:
     """Return names of columns that fit the page of a paper, or one column of a two-column page.
 
-    Without a pool both bounds are among them.
+    In one column both bounds are among them without a pool alone.
     """
     has_interval, has_pool = estimators_in(frame).values(), _has_pool(metadata)
     if width == "column" and any(has_interval):
         judged = ["unjudged"] if frame["measure"].nunique() == 1 else []
         bounds = [] if has_pool else ["bound-lower", "bound-upper"]
         return ["as-judged", *bounds, *judged, "mean", "interval"]
-    names = ["as-judged"] if _shows_as_judged(frame, metadata) else []
-    names += [c.asked_as for c in RUN_COLUMNS if is_time(c.in_papers, has_pool=has_pool)]
+    names = [column.asked_as for column in RUN_COLUMNS if column.is_shown]
     names += ["mean", "interval"] if any(has_interval) else []
     return [*names, *(["estimates"] if not all(has_interval) else [])]
 
@@ -199,8 +198,7 @@ def readable(
         frame = pd.concat(ordered)[list(frame)]
     n_shown, n_all = (len(rows[keys].drop_duplicates()) for rows in (frame, table.frame))
     some = f", {n_shown} of {n_all} {'runs' if len(keys) == 1 else 'rows'}" if n_shown < n_all else ""
-    as_judged = _shows_as_judged(table.frame, metadata)
-    parts = _parts_for(arrangement, table.frame, as_judged=as_judged)
+    parts = _parts_for(arrangement, table.frame)
     drawn = [name for name, has_interval in estimators.items() if has_interval and best_first]
     view = View(
         title=f"{' and '.join(rows_of)}, {scope_of(metadata, rows_of, per_topic=len(keys) > 1)}{some}",
@@ -209,7 +207,7 @@ def readable(
         where={} if len(rows_of) > 1 else {"measure": next(iter(rows_of))},
         sort=f"-{drawn[0]}" if drawn else "",
         spare=_spare(frame, metadata) if arrangement.columns is None else (),
-        note=_legend(frame, parts, metadata, as_judged=as_judged),
+        note=_legend(frame, parts, metadata),
     )
     return replace(table, frame=frame, views=(view,))
 
@@ -244,11 +242,8 @@ def _lambda(frame: pd.DataFrame) -> tuple[str, ...]:
     return ("lambda",) if "lambda" in frame else ()
 
 
-def _parts(frame: pd.DataFrame, names: Sequence[str], *, as_judged: bool) -> tuple[ViewColumn, ...]:
-    """Return the columns of a view, given names from `SCORE_COLUMNS`, estimators or ``all``.
-
-    ``as_judged`` says whether all columns are with the scores as judged, which then come first.
-    """
+def _parts(frame: pd.DataFrame, names: Sequence[str]) -> tuple[ViewColumn, ...]:
+    """Return the columns of a view, given names from `SCORE_COLUMNS`, estimators, ``default`` or ``all``."""
     values = frame[frame["value"].notna()] if frame["value"].notna().any() else frame
     estimators = estimators_in(values)
     points = tuple(name for name, has_interval in estimators.items() if not has_interval)
@@ -258,13 +253,11 @@ def _parts(frame: pd.DataFrame, names: Sequence[str], *, as_judged: bool) -> tup
     of_points: tuple[str | IntervalColumn, ...] = ("value", *_lambda(frame), *there)
     parts: list[ViewColumn] = []
     for name in names:
-        if name == "all":
-            of_runs = [c for c in RUN_COLUMNS if as_judged or c.name != "as_judged"]
-            first, last = ([c.asked_as for c in of_runs if c.is_last == is_last] for is_last in (False, True))
+        if name in ("all", "default"):
+            of_runs = [c.asked_as for c in RUN_COLUMNS if c.is_shown or name == "all"]
             beside = {HIERARCHICAL_FORMS.get(name) for name in points}
             answers = (name for name in drawn if name not in beside)
-            names_in_order = (*first, *answers, *last, *estimators)
-            parts += _parts(frame, list(dict.fromkeys(names_in_order)), as_judged=as_judged)
+            parts += _parts(frame, list(dict.fromkeys((*of_runs, *answers, *estimators))))
         elif name in BOUNDS:
             parts.append(BOUNDS[name])
         elif name == "estimates":
@@ -304,9 +297,9 @@ def _heading(estimator: str) -> str:
     return f"{label}\n({values}" if values else label
 
 
-def _parts_for(arrangement: Arrangement, frame: pd.DataFrame, *, as_judged: bool) -> tuple[ViewColumn, ...]:
+def _parts_for(arrangement: Arrangement, frame: pd.DataFrame) -> tuple[ViewColumn, ...]:
     """Return the columns of an arrangement's view, with a short heading for a sole mean in narrow tables."""
-    parts = _parts(frame, arrangement.columns or ("all",), as_judged=as_judged)
+    parts = _parts(frame, arrangement.columns or ("default",))
     mean = ("value", IntervalColumn())
     means = [part for part in parts if isinstance(part, Pivot) and part.columns == mean]
     if arrangement.width != "column" or len(means) != 1 or len(means[0].values or ()) != 1:
@@ -345,8 +338,9 @@ def _spare(frame: pd.DataFrame, metadata: Mapping[str, Any]) -> tuple[str, ...]:
         if not has and HIERARCHICAL_FORMS.get(name) not in has_interval
     ]
     lambdas = [f"{name} lambda" for name in has_interval] if "lambda" in frame else []
-    bounds = [c.name for c in reversed(RUN_COLUMNS) if is_time(c.spare, has_pool=_has_pool(metadata))]
-    return (*bounds, *lambdas, *(points if any(has_interval.values()) else []))
+    bounds = [c.name for c in reversed(RUN_COLUMNS) if c.is_spare and _has_pool(metadata)]
+    last = ["as_judged"] * _has_pool(metadata)
+    return (*bounds, *lambdas, *(points if any(has_interval.values()) else []), *last)
 
 
 def ideal_sentence(ideals: Mapping[str, str]) -> str:
@@ -362,9 +356,7 @@ def ideal_sentence(ideals: Mapping[str, str]) -> str:
     return f"Ideal ranking {'; '.join(clauses)}." if clauses else ""
 
 
-def _legend(
-    frame: pd.DataFrame, parts: Sequence[ViewColumn], metadata: Mapping[str, Any], *, as_judged: bool
-) -> str:
+def _legend(frame: pd.DataFrame, parts: Sequence[ViewColumn], metadata: Mapping[str, Any]) -> str:
     """Return sentences that explain the columns of a table."""
     shown, has_bounds = _shown(parts), "bound_lower" in parts
     drawn = [name for name, has in estimators_in(frame).items() if has and name in shown]
@@ -374,10 +366,7 @@ def _legend(
         f"As judged: unjudged documents are nonrelevant{', as trec_eval has it' if is_theirs else ''}.": (
             "as_judged" in parts
         ),
-        "The score lies between the bounds, however the run's own unjudged documents are judged.": (
-            has_bounds and as_judged
-        ),
-        "Lower bound: unjudged documents are nonrelevant.": has_bounds and not as_judged,
+        "The score lies between the bounds, however the run's own unjudged documents are judged.": has_bounds,
         ideal_sentence(metadata.get("ideals", {})): True,
         **{column.legend: column.name in parts for column in RUN_COLUMNS},
         "λ: the indicator of pool bias, above 0 where anti-precision corrects.": (
@@ -406,11 +395,6 @@ def _shown(parts: Sequence[ViewColumn]) -> set[Any]:
 def _has_pool(metadata: Mapping[str, Any]) -> bool:
     """Return whether runs were scored by a pool."""
     return bool(metadata.get("pool", {}).get("n_pooled_runs", 1))
-
-
-def _shows_as_judged(frame: pd.DataFrame, metadata: Mapping[str, Any]) -> bool:
-    """Return whether scores as judged have a column: without a pool, or where judging may lower a score."""
-    return not _has_pool(metadata) or bool((frame["as_judged"] - frame["bound_lower"] > 1e-9).any())
 
 
 def notes_of(

@@ -76,8 +76,8 @@ def test_a_posterior_says_how_it_was_approximated_and_its_engine_is_cited() -> N
     assert to_cite(section) == ["abril-pla-etal-2023", "bayespool", "hoffman-gelman-2014", "webber-park-2009"]
     by_default = [describe_estimator(ESTIMATORS[name]()) for name in DEFAULT_ESTIMATORS]
     assert to_cite(methods({"estimators": by_default})) == [
-        *("bayespool", "lipani-lupu-hanbury-2015", "ravana-moffat-2010", "rue-martino-chopin-2009"),
-        *("sakai-2007", "tierney-kadane-1986", "webber-park-2009"),
+        *("bayespool", "ravana-moffat-2010", "rue-martino-chopin-2009", "tierney-kadane-1986"),
+        "webber-park-2009",
     ]
 
 

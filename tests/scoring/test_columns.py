@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from known_scores import example_scores
 
-from bayespool.scoring.columns import RUN_COLUMNS, SCORE_COLUMNS, is_time
+from bayespool.scoring.columns import RUN_COLUMNS, SCORE_COLUMNS
 from bayespool.tables.table import COLUMNS
 
 
@@ -17,11 +17,6 @@ def test_frames_have_them_in_order_and_each_has_a_heading() -> None:
     assert SCORE_COLUMNS[: len(names)] == tuple(column.asked_as for column in RUN_COLUMNS)
 
 
-def test_bounds_are_in_papers_and_stay_on_narrow_terminals_where_there_is_no_pool() -> None:
-    def named(place: str, *, has_pool: bool) -> list[str]:
-        return [c.name for c in RUN_COLUMNS if is_time(getattr(c, place), has_pool=has_pool)]
-
-    assert named("in_papers", has_pool=True) == ["bound_lower", "unjudged"]
-    assert named("in_papers", has_pool=False) == ["bound_lower", "bound_upper", "unjudged"]
-    assert named("spare", has_pool=True) == ["bound_upper", "residual"]
-    assert named("spare", has_pool=False) == ["residual"]
+def test_all_but_the_residual_are_shown_and_bounds_may_be_spared() -> None:
+    assert [c.name for c in RUN_COLUMNS if not c.is_shown] == ["residual"]
+    assert [c.name for c in RUN_COLUMNS if c.is_spare] == ["bound_lower", "bound_upper"]

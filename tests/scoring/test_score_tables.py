@@ -94,10 +94,10 @@ def test_an_estimator_stands_with_its_interval_and_all_is_the_wide_table() -> No
     assert headings(one) == ["run", "posterior known", "90 % interval"]
     (alone,) = scores.read(Arrangement(["interval"]))
     assert headings(alone) == ["run", "90 % interval"]
-    assert headings(scores.read(Arrangement(["all"]))[0])[:9] == [
-        *("run", "lower bound", "upper bound", "unjudged", "posterior known", "90 % interval"),
-        *("residual", "background", "smoothed"),
-    ]
+    shown = ["run", "as judged", "lower bound", "upper bound", "residual", "unjudged", "posterior known"]
+    shown += ["90 % interval", "background", "smoothed"]
+    assert headings(scores.read(Arrangement(["all"]))[0])[:10] == shown
+    assert headings(scores.read()[0])[:9] == [name for name in shown if name != "residual"]
     with pytest.raises(InputError, match="no column 'none'"):
         scores.read(Arrangement(["none"]))
 
@@ -185,8 +185,9 @@ def printed(
 
 PRINTED = Path(__file__).parent / "printed"
 LEGEND = (
-    "As judged: unjudged documents are nonrelevant, as trec_eval has it. Lower bound: unjudged documents are "
-    "nonrelevant. Unjudged: share of a run's documents at the ranks that the measure looks at."
+    "As judged: unjudged documents are nonrelevant, as trec_eval has it. The score lies between the bounds, "
+    "however the run's own unjudged documents are judged. Unjudged: share of a run's documents at the ranks "
+    "that the measure looks at."
 )
 LAMBDA = "λ: the indicator of pool bias, above 0 where anti-precision corrects."
 NOTE = (
@@ -209,7 +210,6 @@ def test_numbers_of_the_snapshots_are_those_of_the_toy() -> None:
     by_hand = {
         "bound_lower": lower.mean(),
         "bound_upper": (lower + residual).mean(),
-        "residual": residual.mean(),
         "as-judged": lower.mean(),
         # held out alone with u in their place, n1 loses c and n2 loses f, the others nothing of relevance
         "systems-adjustment": lower.mean() + 2 / 9 / 4,
@@ -229,7 +229,7 @@ def test_one_row_per_run_and_the_columns_that_fit(monkeypatch: pytest.MonkeyPatc
     scores = toy_scores()
     assert below("wide", printed(scores)) == f"{LEGEND} {LAMBDA} {NOTE} {' '.join(scores.sentences())}"
     assert NOTE in below("wide", printed(scores, width=120, terminal=True))
-    missing = "note: too narrow for residual, upper bound, λ; the result's files have them"
+    missing = "note: too narrow for upper bound, lower bound, λ; the result's files have them"
     narrow = f"{LEGEND} {LAMBDA} {missing} {NOTE}"
     assert below("narrow", printed(scores, width=80, terminal=True)).startswith(narrow)
     monkeypatch.setenv("COLUMNS", "80")
@@ -286,7 +286,7 @@ def test_no_number_is_cut_short_however_narrow_the_terminal(per_topic: bool) -> 
     example = load_example()
     scores = score(example, None if per_topic else example.run_ids, "P@15", estimators=POINT)
     frame = wide(scores, per_topic=per_topic)
-    values = frame[["bound_lower", "bound_upper", "residual", *POINT]].to_numpy().ravel()
+    values = frame[["as_judged", "bound_lower", "bound_upper", "residual", *POINT]].to_numpy().ravel()
     expected = sorted([*(f"{value:.4f}" for value in values), *(f"{100 * s:.1f}" for s in frame["unjudged"])])
     for width in (20, 40, 132):
         shown = {"per_topic": per_topic, "arrangement": Arrangement(["all"])}
@@ -294,7 +294,7 @@ def test_no_number_is_cut_short_however_narrow_the_terminal(per_topic: bool) -> 
         assert "…" not in text, width
         if width >= 40:
             assert max(map(len, text.splitlines()[1:])) <= width
-        assert sorted(numbers_in(text.partition("Lower ")[0])) == expected, width
+        assert sorted(numbers_in(text.partition("As judged: ")[0])) == expected, width
 
 
 @pytest.fixture(scope="module")
@@ -435,8 +435,8 @@ def test_both_intervals_stand_beside_an_estimator(over_topics: Scores) -> None:
         (run, measure) for measure in ("P@10", "P@5") for run in over_topics.run_ids
     ]
     shown = ["posterior known", "90 % interval", "on topics like these", "due to unjudged"]
-    assert headings(table)[-6:] == [*shown, "residual", "background"]
-    assert all("–" in row[i] != "–" for row in table.rows for i in (-5, -4))
+    assert headings(table)[-5:] == [*shown, "background"]
+    assert all("–" in row[i] != "–" for row in table.rows for i in (-4, -3))
     points = tuple(e for e in over_topics.estimates if e.draws is None)
     (table,) = dataclasses.replace(over_topics, estimates=points).read()
     assert headings(table)[-2:] == ["background", "on topics like these"]
