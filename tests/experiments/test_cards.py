@@ -53,6 +53,7 @@ def test_facts_of_the_toy() -> None:
     assert card.to_frame()["shown"].tolist()[4:6] == ["12", "94.1 %"]
 
 
+@pytest.mark.slow
 def test_errors_are_those_of_the_experiments() -> None:
     """Near ones of organizations left out, far ones of kinds of them; a new run's differences are larger."""
     example, card = load_example(), graded_example()

@@ -169,7 +169,7 @@ SLOW = pytest.mark.slow
 
 
 @pytest.mark.parametrize(
-    "model", ["smoothed", *(pytest.param(m, marks=SLOW) for m in MODEL_NAMES if m != "smoothed")]
+    "model", ["background", *(pytest.param(m, marks=SLOW) for m in MODEL_NAMES if m != "background")]
 )
 def test_no_fit_fails_with_an_organization_left_out(model):
     """Nor with a pool of two to four organizations: NUTS need not take over."""

@@ -61,7 +61,9 @@ def same(one, other) -> None:
             assert a.draws.amount.tobytes() == b.draws.amount.tobytes()
 
 
-@pytest.mark.parametrize("estimators", ["default", "posterior-rankings", "pairs"])
+@pytest.mark.parametrize(
+    "estimators", ["default", "posterior-rankings", pytest.param("pairs", marks=pytest.mark.slow)]
+)
 def test_runs_have_the_values_of_the_files(files, path, estimators):
     given, runs = files
     asked = {"estimators": estimators, "posterior_settings": "draws=100"}

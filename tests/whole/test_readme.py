@@ -34,7 +34,7 @@ def test_python_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert wide(names["scores"])["run_id"].tolist() == ["new-a", "new-b"] * 2
     lower, upper = names["posterior"].interval(0.95)
     assert (lower <= upper).all()
-    shown = [float(row.split()[5]) for row in README.splitlines() if row.startswith(" new-")]
+    shown = [float(row.split()[6]) for row in README.splitlines() if row.startswith(" new-")]
     assert names["posterior"].value.tolist() == pytest.approx(shown, abs=0.005)  # of few draws
 
 
