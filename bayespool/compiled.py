@@ -8,6 +8,7 @@ from functools import cache, wraps
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from bayespool.errors import CacheWarning, warn_caller
+from bayespool.interruption import held_back
 
 if TYPE_CHECKING:
     from threadpoolctl import ThreadpoolController
@@ -40,15 +41,12 @@ def compiled(loop: _Loop) -> _Loop:
 
     @wraps(loop)
     def call(*arguments: Any) -> Any:
-        try:
-            return machine_code()(*arguments)
-        except OSError:  # the cache cannot be written; the loop is compiled by now
-            say_no_cache()
-            return machine_code()(*arguments)
-        except SystemError as error:  # numba raises it for Ctrl-C while machine code returns
-            if isinstance(error.__cause__, KeyboardInterrupt):
-                raise error.__cause__ from None
-            raise
+        with held_back():
+            try:
+                return machine_code()(*arguments)
+            except OSError:  # the cache cannot be written; the loop is compiled by now
+                say_no_cache()
+                return machine_code()(*arguments)
 
     return cast(_Loop, call)
 

@@ -14,6 +14,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from types import FrameType
 
 __all__ = [
     "INTERRUPTED",
@@ -21,6 +22,7 @@ __all__ = [
     "before_workers",
     "describe_interruption",
     "end_at_interrupt",
+    "held_back",
     "keeping",
     "leave",
 ]
@@ -46,11 +48,28 @@ def keeping(describe: Callable[[], str]) -> Iterator[None]:
     _describe.append(describe)
     try:
         yield
-    except (KeyboardInterrupt, SystemError) as error:  # where Ctrl-C is an exception
+    except KeyboardInterrupt as error:  # where Ctrl-C is an exception
         error.add_note(describe_interruption())
         raise
     finally:
         _describe.pop()
+
+
+@contextlib.contextmanager
+def held_back() -> Iterator[None]:
+    """Let Ctrl-C wait for the end of the block, where its exception would be lost or end the process."""
+    former = signal.getsignal(signal.SIGINT)
+    if ends_process or not callable(former) or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[tuple[int, FrameType | None]] = []
+    signal.signal(signal.SIGINT, lambda number, frame: came.append((number, frame)))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, former)
+        if came:
+            former(*came[0])
 
 
 def describe_interruption(error: BaseException | None = None) -> str:

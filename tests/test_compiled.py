@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numba
@@ -37,17 +39,23 @@ def first(x: object) -> float:
     return x[0]  # type: ignore[index,no-any-return]
 
 
-def test_an_interrupt_is_one_whatever_numba_says(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A signal that comes while machine code returns: "returned a result with an exception set"."""
-    cause: BaseException
+def test_an_interrupt_waits_for_the_end_of_a_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its exception ended the process where a loop is loaded, and was a SystemError where it returned."""
+    ended = []
 
-    def returning(_: object) -> float:
-        raise SystemError("CPUDispatcher returned a result with an exception set") from cause
+    def interrupted(_: object) -> float:
+        signal.raise_signal(signal.SIGINT)
+        ended.append(True)
+        return 1.0
 
-    monkeypatch.setattr(numba, "njit", lambda **_: lambda loop: returning if loop is total else loop)
-    for cause, raised in ((KeyboardInterrupt(), KeyboardInterrupt), (ValueError(), SystemError)):  # noqa: B007
-        with pytest.raises(raised):
-            compiled(total)(np.ones(3))
+    monkeypatch.setattr(numba, "njit", lambda **_: lambda loop: interrupted if loop is total else loop)
+    former = signal.getsignal(signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt):
+        compiled(total)(np.ones(3))
+    assert ended == [True]
+    assert signal.getsignal(signal.SIGINT) is former
+    with ThreadPoolExecutor(1) as threads:  # where no handler can be set, nor is one called
+        assert threads.submit(compiled(first), np.array([2.0])).result() == 2.0
 
 
 def test_no_place_to_keep_them_is_said_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -103,7 +103,7 @@ def main() -> None:
         with contextlib.suppress(OSError):
             echo(f"error: cannot write to standard output: {error.strerror}", always=True)
         discard_streams()
-    except (KeyboardInterrupt, SystemError, click.Abort) as error:
+    except (KeyboardInterrupt, click.Abort) as error:
         if not is_interruption(error):
             raise
         echo(describe_interruption(error), always=True)

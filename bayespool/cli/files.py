@@ -380,7 +380,7 @@ def check_jobs(jobs: int, cluster: str | None) -> None:
 
 
 def is_interruption(error: BaseException) -> bool:
-    """Return whether an error is Ctrl-C, also inside a compiled function."""
+    """Return whether an error is Ctrl-C, also as click has it."""
     return isinstance(error, KeyboardInterrupt) or isinstance(error.__cause__, KeyboardInterrupt)
 
 

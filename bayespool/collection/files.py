@@ -192,14 +192,15 @@ def _find_part(part: PathLike) -> list[Path]:
 
 def _files_at(path: Path) -> list[Path]:
     if path.is_dir():
-        files = [child for child in path.iterdir() if child.is_file() and not child.name.startswith(".")]
+        # a broken link is one, and refused when read: without its run the pool is another
+        files = [child for child in path.iterdir() if not (child.is_dir() or child.name.startswith("."))]
         if not files:
             raise InputError("no file in this folder", path=path, hint=_HIDDEN_HINT)
         return files
     if path.exists():
         return [path]
     if glob.has_magic(str(path)):
-        files = [match for name in glob.glob(str(path), recursive=True) if (match := Path(name)).is_file()]
+        files = [match for name in glob.glob(str(path), recursive=True) if not (match := Path(name)).is_dir()]
         if files:
             return files
         raise InputError("no file matches this pattern", path=path, hint=_HIDDEN_HINT)

@@ -120,6 +120,14 @@ def test_find_files(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert names("~/c.run") == ["c.run"]
 
 
+@pytest.mark.skipif(os.name != "posix", reason="links of POSIX")
+def test_a_broken_link_among_runs_is_not_passed_over(folder: Path) -> None:
+    (folder / "gone.run").symlink_to("nowhere")
+    for source in (folder, f"{folder}/*.run"):
+        assert "gone.run" in names(source)
+    assert refused(trec.read_run, folder / "gone.run").reason == "no such file"
+
+
 def test_nothing_found(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     (tmp_path / "empty" / ".hidden").write_bytes(PLAIN)

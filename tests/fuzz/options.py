@@ -14,7 +14,6 @@ from pathlib import Path
 from fuzz.engine import Target
 
 from bayespool import cli
-from bayespool.cli.files import is_interruption
 
 COMMANDS = {
     "score": ["{new}", "--qrels", "{qrels}", "--pool", "{pool}", "--estimators", "background"],
@@ -114,9 +113,6 @@ def _run(arguments: list[str]) -> tuple[int, str, str]:
         status = 0
     except SystemExit as end:
         status = end.code if isinstance(end.code, int) else int(end.code is not None)
-    except SystemError as error:
-        assert is_interruption(error)
-        raise
     finally:
         sys.argv, sys.stdout, sys.stderr = before
     with contextlib.suppress(ValueError):
