@@ -191,7 +191,7 @@ class Outputs:
             console, arrangement = Console(), self.arrangement
             if n_printed is not None:
                 arrangement = replace(arrangement, top=n_printed)
-            print_result(result, console, arrangement=arrangement)
+            print_result(result, console, arrangement=arrangement, table=self.table)
             if last_line:
                 print_words(console, last_line, wrap=False)
 

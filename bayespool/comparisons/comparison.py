@@ -95,6 +95,7 @@ class Comparison(Result):
 
     command = "compare"
     title = "Comparison of runs"
+    begins_with_sentences = True
 
     scores: Scores
     draws: Mapping[tuple[Measure, str, Scope], DrawComparison]

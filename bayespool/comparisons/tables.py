@@ -24,6 +24,7 @@ PAIR_COLUMNS = ("as-judged", "bounds", "p", "difference", "interval", "chance", 
 """Names of available columns in tables of run pairs for papers."""
 _WITHOUT_DRAWS = ("as-judged", "bounds", "p")
 _WITH_DRAWS = ("as-judged", "p", "difference", "interval", "chance", "risk")
+_IN_TERMINAL = ("as-judged", "bounds", "difference", "interval", "chance", "p", "risk")
 _COLUMN_OF_PAIRS = ("p", "difference", "interval")  # in one column of a paper
 PAIR_KEYS = ("difference", "chance", "p", "risk")
 """Names of available sort keys for run pairs.
@@ -179,13 +180,13 @@ def _table_views(
     n_pairs, is_several = comparison.n_pairs, len(comparison.run_ids) > 2
     lists_pairs = (arrangement.top or n_pairs) <= _MAX_PAIRS_LISTED
     if name == "differences":
-        if lists_pairs:
-            yield from _with_ideals(
-                comparison, _views(comparison, frame, _DIFFERENCES_VIEW, "measure", "scope")
-            )
-        yield from _pair_views(comparison, arrangement)
+        yield from _pair_views(comparison, arrangement, lists_pairs)
+        yield from _with_ideals(comparison, _views(comparison, frame, _DIFFERENCES_VIEW, "measure", "scope"))
     elif name == "significance":
-        yield from _test_views(comparison, frame, lists_pairs)
+        for view in _test_views(comparison, frame, lists_pairs):
+            yield view
+            if not lists_pairs:
+                yield replace(view, medium="terminal")
     elif name == "across_measures":
         view = _ACROSS_VIEW if n_pairs <= _MAX_PAIRS_LISTED else _MOST_DISAGREEING_VIEW
         yield from _views(comparison, frame, view, "measures", "scope")
@@ -242,7 +243,7 @@ _DIFFERENCES_VIEW = View(
         *("prob_greater", "prob_equal", "prob_less", "prob_equivalent"),
     ),
     spare=("prob_equivalent", "prob_equal", "prob_less"),
-    medium="terminal",
+    medium="report",
 )
 _VARIANCE_VIEW = View(
     title="{measure}, systems, {about}",
@@ -258,7 +259,7 @@ _RELIABILITY_VIEW = View(
     title="{measure}, a population of topics: reliability of the comparison",
     names=("estimator",),
     columns=(Pivot(("value", IntervalColumn()), "coefficient", _COEFFICIENTS),),
-    medium="terminal",
+    medium="report",
 )
 _LEADERBOARD_VIEW = View(
     title="{measure}, leaderboard, {about} ({estimator})",
@@ -280,14 +281,14 @@ _TESTS_VIEW = View(
         *("significant", "prob_significant", "reversal_risk", "prob_sign_change"),
     ),
     spare=("p_value", "effect_size", "prob_significant", "significant"),
-    medium="terminal",
+    medium="report",
 )
 _ACROSS_VIEW = View(
     title="{measures} at once, {about}",
     names=("run_a", "run_b", "estimator"),
     columns=("prob_all_greater", "prob_all_less", "prob_disagree", "prob_tied"),
     spare=("prob_tied",),
-    medium="terminal",
+    medium="report",
 )
 _MOST_DISAGREEING_VIEW = replace(
     _ACROSS_VIEW,
@@ -373,47 +374,69 @@ def _verdict_note(comparison: Comparison, rows: pd.DataFrame) -> str:
     return " ".join(sentences)
 
 
-def _pair_views(comparison: Comparison, arrangement: Arrangement) -> Iterator[View]:
-    """Yield a view of run pairs for a paper, one per measure."""
+def _pair_views(comparison: Comparison, arrangement: Arrangement, lists_pairs: bool) -> Iterator[View]:
+    """Yield a view of run pairs for a paper and, where these are few, one for the terminal."""
+    significance = comparison.significance()
+    for measure in comparison.measures:
+        estimator = comparison.shown_estimator(measure)
+        by_width = _COLUMN_OF_PAIRS if arrangement.width == "column" else _WITH_DRAWS
+        usual = {"paper": by_width, "terminal": _IN_TERMINAL}
+        for medium in ("paper", *["terminal"] * lists_pairs):
+            names = tuple(arrangement.columns or usual[medium])
+            if arrangement.columns is None and estimator == AS_JUDGED:
+                names = _WITHOUT_DRAWS
+            if missing_topics(comparison.scores.metadata) and "p" in names:
+                names = (*names[: names.index("p") + 1], *COMMON_COLUMNS[1:], *names[names.index("p") + 1 :])
+            title, legend, told = _pairs_texts(comparison, arrangement, str(measure), names, estimator)
+            view = View(
+                title=" ".join([f"{title}.", *legend, *(f"{text}." for text in told)]),
+                names=("run_a", "run_b"),
+                columns=_pair_columns(names),
+                where={"measure": str(measure), "estimator": estimator},
+                keep_empty=True,
+                medium=medium,
+            )
+            if medium == "terminal":
+                of_test = {"measure": str(measure), "test": comparison.tests[0]}
+                verdict = _verdict_note(
+                    comparison, significance[(significance[list(of_test)] == of_test).all(axis=1)]
+                )
+                note = " ".join(filter(None, [*legend, verdict]))
+                spare = ("bound_lower", "as_judged", "risk")
+                view = replace(view, title="; ".join([title, *told]), note=note, spare=spare)
+            yield view
+
+
+def _pair_columns(names: Sequence[str]) -> tuple[ViewColumn, ...]:
+    """Return the columns of a view of run pairs, given the names that people type."""
     parts: dict[str, str | IntervalColumn] = {
         "as-judged": "as_judged",
         "bounds": IntervalColumn(*_BOUNDS, "bounds", signed=True),
         "interval": IntervalColumn(signed=True),
         "chance": "prob_greater",
     }
-    n_shown = min(arrangement.top or comparison.n_pairs, comparison.n_pairs)
-    by_width = _COLUMN_OF_PAIRS if arrangement.width == "column" else _WITH_DRAWS
-    for measure in comparison.measures:
-        estimator = comparison.shown_estimator(measure)
-        names = tuple(arrangement.columns or (_WITHOUT_DRAWS if estimator == AS_JUDGED else by_width))
-        if missing_topics(comparison.scores.metadata) and "p" in names:
-            names = (*names[: names.index("p") + 1], *COMMON_COLUMNS[1:], *names[names.index("p") + 1 :])
-        of_scope = [name for name in names if name in ("interval", "chance")]
-        in_scopes = Pivot(tuple(parts[name] for name in of_scope), "scope", _SOURCES)
-        if len(of_scope) > 1:
-            heads = {scope: text.replace("\n", " ") for scope, text in _SOURCES.items()}
-            in_scopes = replace(in_scopes, labels=heads, grouped=True)
-        columns: dict[str, ViewColumn] = {
-            "" if name in of_scope else name: in_scopes if name in of_scope else parts.get(name, name)
-            for name in names
-        }
-        yield View(
-            title=_pairs_caption(comparison, str(measure), n_shown, names, estimator),
-            names=("run_a", "run_b"),
-            columns=tuple(columns.values()),
-            where={"measure": str(measure), "estimator": estimator},
-            keep_empty=True,
-            medium="paper",
-        )
+    of_scope = [name for name in names if name in ("interval", "chance")]
+    in_scopes = Pivot(tuple(parts[name] for name in of_scope), "scope", _SOURCES)
+    if len(of_scope) > 1:
+        heads = {scope: text.replace("\n", " ") for scope, text in _SOURCES.items()}
+        in_scopes = replace(in_scopes, labels=heads, grouped=True)
+    columns: dict[str, ViewColumn] = {
+        "" if name in of_scope else name: in_scopes if name in of_scope else parts.get(name, name)
+        for name in names
+    }
+    return tuple(columns.values())
 
 
 def _run_views(comparison: Comparison, runs: pd.DataFrame, lists_pairs: bool) -> Iterator[View]:
     """Yield views with leaderboards, and a table of runs for papers."""
     drawn = runs.dropna(subset="value")
     views = _views(comparison, drawn, _LEADERBOARD_VIEW, "measure", "estimator", "scope")
+    is_of_both = len(comparison.metadata["scope"]) > 1
     for view in views if lists_pairs else _with_ideals(comparison, views):
         if view.where["scope"] == "population":
             view = replace(view, columns=(*view.columns, "expected"), note=view.note + _EXPECTED_NOTE)
+        elif is_of_both:
+            view = replace(view, medium="report")
         yield view
     if not runs["label"].all():
         return
@@ -457,23 +480,24 @@ _PAIR_SENTENCES = {
 """Sentences of a caption on the columns that are shown."""
 
 
-def _pairs_caption(
-    comparison: Comparison, measure: str, n_shown: int, names: Sequence[str], estimator: str
-) -> str:
-    """Return the caption for a table of run pairs in a paper."""
+def _pairs_texts(
+    comparison: Comparison, arrangement: Arrangement, measure: str, names: Sequence[str], estimator: str
+) -> tuple[str, list[str], list[str]]:
+    """Return the title of a table of run pairs, sentences on its columns, and conditions."""
     n, topics = comparison.n_pairs, counted(len(comparison.scores.query_ids), "topic")
+    n_shown = min(arrangement.top or n, n)
     which = counted(n, "pair") if n_shown == n else f"{n_shown} of {n} pairs"
     of = f"to {some_of(comparison.baseline, 3)}" if comparison.baseline else f"of {which} of runs"
     texts = {"estimator": estimator, "test": test_text(comparison, comparison.tests[0])}
     scopes = [scope for of, by, scope in comparison.draws if (str(of), by) == (measure, estimator)]
     texts["uncertain"] = "; then ".join(_UNCERTAIN[scope] for scope in scopes)
     sentences = [text.format(**texts) for of, text in _PAIR_SENTENCES.items() if {*of} & {*names}]
-    if missing := missing_topics(comparison.scores.metadata):
-        sentences.append(f"{missing}.")
     ideals = comparison.scores.metadata.get("ideals", {})
-    sentences.append(ideal_sentence({name: ideals[name] for name in ideals if name == measure}))
-    sentences.append(_condition_sentence(comparison, [measure]))
-    return " ".join([f"Differences in {measure} {of} on {topics}.", *filter(None, sentences)])
+    if measure in ideals:
+        sentences.append(ideal_sentence({measure: ideals[measure]}))
+    condition = conditions(comparison.scores.metadata, [measure])
+    told = [text for text in (missing_topics(comparison.scores.metadata), condition) if text]
+    return f"Differences in {measure} {of} on {topics}", sentences, told
 
 
 def _with_ideals(comparison: Comparison, views: Iterable[View]) -> Iterator[View]:

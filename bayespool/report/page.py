@@ -117,7 +117,8 @@ def _tables(result: Result) -> list[TextTable]:
     """Return the tables, those that people read first."""
     in_order = sorted(result.tables(), key=lambda table: not table.views)
     filled = (table for table in in_order if len(table.frame))
-    return [result.marked(text) for table in filled for text in table.read() or (table.truncated(),)]
+    texts = (text for table in filled for text in table.read() or (table.truncated(),))
+    return [result.marked(text) for text in texts if text.medium != "terminal"]
 
 
 def _address(figure: Figure) -> str:

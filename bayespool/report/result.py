@@ -67,11 +67,13 @@ class Summary:
         The first as people read it, or none.
     notes : tuple of Note
     sentences : tuple of str
+    begins_with_sentences : bool
     """
 
     tables: tuple[TextTable, ...]
     notes: tuple[Note, ...]
     sentences: tuple[str, ...]
+    begins_with_sentences: bool = False
 
     @property
     def table(self) -> str:
@@ -81,7 +83,7 @@ class Summary:
     def __str__(self) -> str:
         from bayespool.report.terminal import terminal_text
 
-        return terminal_text(self.tables, self.notes, self.sentences)
+        return terminal_text(self.tables, self.notes, self.sentences, self.begins_with_sentences)
 
     __repr__ = __str__
 
@@ -106,8 +108,11 @@ class Result(ABC):
         Version, fingerprint, pool and settings, in the types of JSON, to quote with the result.
     formats : tuple of str
         Endings of files in formats of its own, besides those of every result.
+    begins_with_sentences : bool
+        Whether people read the sentences before the tables.
     """
 
+    begins_with_sentences: ClassVar[bool] = False
     command: ClassVar[str] = ""
     title: str = "Result"
     formats: ClassVar[tuple[str, ...]] = ()
@@ -137,7 +142,8 @@ class Result(ABC):
 
     def summary(self) -> Summary:
         """Return the first table, the notes and the sentences, for ``print`` and notebooks."""
-        return Summary(self._shown("terminal")[:1], self.notes(), self.sentences())
+        tables = self._shown("terminal")[:1]
+        return Summary(tables, self.notes(), self.sentences(), self.begins_with_sentences)
 
     def plot(self, name: str | None = None) -> Any:
         """Draw one of the figures (default: the first), and return the `matplotlib.figure.Figure`.

@@ -22,30 +22,47 @@ if TYPE_CHECKING:
 _MANY_ROWS, _MAX_NOTE_LINES = 40, 5
 
 
-def print_result(result: Result, console: Console, *, arrangement: Arrangement | None = None) -> None:
-    """Print a result's formatted tables, then its notes and summary.
+def print_result(
+    result: Result, console: Console, *, arrangement: Arrangement | None = None, table: str | None = None
+) -> None:
+    """Print a result's formatted tables, or the one that is named, with its notes and sentences.
 
     A terminal that is too narrow for a table gets it without some columns, or in parts. A pipe gets all
     columns unless the variable COLUMNS says how many characters fit.
     """
-    tables = [text for text in result.read(arrangement) if text.medium != "paper"]
-    _print_parts(console, tables, result.notes(), result.sentences())
+    if table is not None:
+        of_table = result.table(table).read() or (result.table(table).truncated(),)
+        named = [result.marked(text) for text in of_table if text.medium not in ("terminal", "paper")]
+        _print_parts(console, named, result.notes(), ())
+        return
+    tables = [text for text in result.read(arrangement) if text.medium in ("", "terminal")]
+    _print_parts(console, tables, result.notes(), result.sentences(), result.begins_with_sentences)
 
 
-def terminal_text(tables: Sequence[TextTable], notes: Sequence[Note], sentences: Sequence[str]) -> str:
+def terminal_text(
+    tables: Sequence[TextTable], notes: Sequence[Note], sentences: Sequence[str], begins_with_sentences: bool
+) -> str:
     """Return what the standard output would show of parts of a result, without styles."""
     from rich.console import Console
 
     console = Console(color_system=None, force_jupyter=False)
     with console.capture() as capture:
-        _print_parts(console, tables, notes, sentences)
+        _print_parts(console, tables, notes, sentences, begins_with_sentences)
     return "\n".join(line.rstrip() for line in capture.get().splitlines())
 
 
 def _print_parts(
-    console: Console, tables: Sequence[TextTable], notes: Sequence[Note], sentences: Sequence[str]
+    console: Console,
+    tables: Sequence[TextTable],
+    notes: Sequence[Note],
+    sentences: Sequence[str],
+    begins_with_sentences: bool = False,
 ) -> None:
     heading = ""
+    for sentence in sentences if begins_with_sentences else ():
+        print_words(console, sentence)
+    if sentences and begins_with_sentences:
+        console.print()
     for text in tables:
         if text.caption and text.caption != heading:
             heading = text.caption
@@ -60,7 +77,7 @@ def _print_parts(
     brief = brief_notes(notes)
     for note in _first_notes(brief, room) if room is not None and n_rows > _MANY_ROWS else brief:
         print_note(console, note)
-    for sentence in sentences:
+    for sentence in () if begins_with_sentences else sentences:
         print_words(console, sentence)
 
 

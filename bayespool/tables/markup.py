@@ -106,8 +106,8 @@ class TextTable:
         Notes, in sentences.
     spare : tuple of str
         Names of columns that a narrow terminal does without, the first ones first.
-    medium : {"", "terminal", "paper"}
-        Where it is read: everywhere, or in the terminal or in papers and notebooks alone.
+    medium : {"", "terminal", "paper", "report"}
+        Where it is read (`bayespool.tables.table.View`).
     is_compact : bool
         Whether it fits in a column of a paper: LaTeX sets it small.
     """

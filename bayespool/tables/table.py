@@ -197,8 +197,9 @@ class View:
         Columns that a narrow terminal does without, the first ones first.
     keep_empty : bool
         Whether columns without any value stay.
-    medium : {"", "terminal", "paper"}
-        Where it is read: everywhere, or in the terminal or in papers and notebooks alone; a report has all.
+    medium : {"", "terminal", "paper", "report"}
+        Where it is read: everywhere; in the terminal; in papers, notebooks and reports; or in reports, and in
+        the terminal where its table is named.
     """
 
     title: str

@@ -116,5 +116,5 @@ def test_sentence_of_nothing() -> None:
     found = compare(small(), NEW, estimators=[])
     assert " as judged, with unjudged documents counted as nonrelevant." in comparison_sentence(found, *NEW)
     text = printed(lambda console: print_result(found, console))
-    assert "as-judged" in text
+    assert "as judged" in text
     assert "a population of topics: the" not in text

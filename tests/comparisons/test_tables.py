@@ -39,7 +39,7 @@ def shown(found: Comparison, width: int = 80, **arranged: object) -> str:
 def test_a_narrow_terminal_gets_tables_that_fit(monkeypatch: pytest.MonkeyPatch) -> None:
     """What follows from other columns goes first, and a note names it; no number is cut short."""
     found = compared(*RUNS)
-    rows, p = found.differences(), found.significance()["p_adjusted"]
+    rows, p = found.differences(), found.differences()["p"]
     assert (p < 0.00005).any()
     for width in (60, 80):
         monkeypatch.setenv("COLUMNS", str(width))
@@ -49,7 +49,7 @@ def test_a_narrow_terminal_gets_tables_that_fit(monkeypatch: pytest.MonkeyPatch)
             assert interval(row.lower, row.upper, signed=True) in text
         assert all((f"{x:.4f}" if x >= 0.00005 else "< 0.0001") in text for x in p)
         assert " 0.0000  " not in text
-    assert "too narrow for within ±0.01, a = b;" in " ".join(text.split())
+    assert "too narrow for bounds, a − b as judged" in " ".join(text.split())
     monkeypatch.delenv("COLUMNS")
     wide, narrow = (shown(found, width=w) for w in (200, 40))
     assert re.findall(r"\d\.\d+", wide) == re.findall(r"\d\.\d+", narrow)
@@ -59,9 +59,9 @@ def test_a_narrow_terminal_gets_tables_that_fit(monkeypatch: pytest.MonkeyPatch)
 def test_pairs_are_sorted_and_the_first_ones_shown() -> None:
     found = compared(*RUNS)
     text = shown(found, sort="difference", top=2)
-    table = text.split("these 20 topics")[1].split("P@10")[0]
+    table = text.split("Differences in P@10")[1].split("P@10")[0]
     pairs = [tuple(line.split()[:2]) for line in table.splitlines() if line.startswith((" new", " north"))]
-    assert pairs == [("new-a", "new-b")] * 2 + [("new-b", "north-1")] * 2
+    assert pairs == [("new-a", "new-b"), ("new-b", "north-1")]
     with pytest.raises(InputError, match="cannot sort by 'run'"):
         shown(found, sort="run")
 
@@ -165,3 +165,20 @@ def test_what_ideal_rankings_are_of_is_said_once_by_table_and_caption() -> None:
     ):
         told = " ".join(printed(lambda console, made=made: print_result(made, console), width=500).split())
         assert told.count("Ideal ranking") == told.count(own) == 1, made
+
+
+def test_the_answer_comes_first_and_each_table_once() -> None:
+    """Sentences, a table of differences, ranks on topics like these; by name the other tables, too."""
+    found = compared(*RUNS)
+    text = shown(found, width=120)
+    assert text.startswith(found.sentences()[0][:40])
+    headings = [line for line in text.splitlines() if line.startswith("P@10, ") or "Differences in" in line]
+    assert headings == [
+        "Differences in P@10 of 3 pairs of runs on 20 topics",
+        "P@10, leaderboard, a population of topics: the 20 topics are a sample, too (posterior-ratio)",
+    ]
+    significance = printed(lambda console: print_result(found, console, table="significance"), width=120)
+    assert significance.startswith("P@10, a population of topics: significance at 0.05 (paired t test, Holm")
+    assert found.sentences()[0][:40] not in significance
+    media = [text.medium for text in found.read()]
+    assert sorted(set(media)) == ["", "paper", "report", "terminal"]
