@@ -387,9 +387,9 @@ def _pair_views(comparison: Comparison, arrangement: Arrangement, lists_pairs: b
                 names = _WITHOUT_DRAWS
             if missing_topics(comparison.scores.metadata) and "p" in names:
                 names = (*names[: names.index("p") + 1], *COMMON_COLUMNS[1:], *names[names.index("p") + 1 :])
-            title, legend, told = _pairs_texts(comparison, arrangement, str(measure), names, estimator)
+            title, legend, clauses = _pairs_texts(comparison, arrangement, str(measure), names, estimator)
             view = View(
-                title=" ".join([f"{title}.", *legend, *(f"{text}." for text in told)]),
+                title=" ".join([f"{title}.", *legend, *(f"{text}." for text in clauses)]),
                 names=("run_a", "run_b"),
                 columns=_pair_columns(names),
                 where={"measure": str(measure), "estimator": estimator},
@@ -403,7 +403,7 @@ def _pair_views(comparison: Comparison, arrangement: Arrangement, lists_pairs: b
                 )
                 note = " ".join(filter(None, [*legend, verdict]))
                 spare = ("bound_lower", "as_judged", "risk")
-                view = replace(view, title="; ".join([title, *told]), note=note, spare=spare)
+                view = replace(view, title="; ".join([title, *clauses]), note=note, spare=spare)
             yield view
 
 
@@ -496,8 +496,8 @@ def _pairs_texts(
     if measure in ideals:
         sentences.append(ideal_sentence({measure: ideals[measure]}))
     condition = conditions(comparison.scores.metadata, [measure])
-    told = [text for text in (missing_topics(comparison.scores.metadata), condition) if text]
-    return f"Differences in {measure} {of} on {topics}", sentences, told
+    clauses = [text for text in (missing_topics(comparison.scores.metadata), condition) if text]
+    return f"Differences in {measure} {of} on {topics}", sentences, clauses
 
 
 def _with_ideals(comparison: Comparison, views: Iterable[View]) -> Iterator[View]:
