@@ -37,10 +37,13 @@ __all__ = [
     "check_types",
     "describe_estimator",
     "description_of",
+    "estimator_of_model",
     "leading_name",
     "settings_in",
+    "split_effects",
     "split_list",
     "type_hints",
+    "with_settings",
 ]
 
 PREPARED_SUFFIX = ".bayespool"
@@ -183,14 +186,54 @@ def check_types(settings: Mapping[str, Any], hints: Mapping[str, Any]) -> None:
 
 
 def leading_name(text: str) -> str:
-    """Return the name at the start of a string such as ``rrf(k=60)``.
+    """Return the name at the start of a string such as ``rrf(k=60)``, without effects that are added to it.
 
     Examples
     --------
-    >>> leading_name(" rrf(k=60)")
-    'rrf'
+    >>> leading_name(" rrf(k=60)"), leading_name("posterior-ratio + (1 | type)")
+    ('rrf', 'posterior-ratio')
     """
-    return text.partition("(")[0].strip()
+    return split_effects(text)[0].partition("(")[0].strip()
+
+
+def split_effects(text: str) -> tuple[str, str]:
+    """Split the name of a model or posterior, with any settings, from the effects that are added to it.
+
+    Examples
+    --------
+    >>> split_effects("posterior-ratio(draws=50) + (1 | type) + length")
+    ('posterior-ratio(draws=50)', '(1 | type) + length')
+    """
+    depth = 0
+    for place, char in enumerate(text):
+        depth += (char == "(") - (char == ")")
+        if char == "+" and depth == 0:
+            return text[:place].strip(), text[place + 1 :].strip()
+    return text.strip(), ""
+
+
+def with_settings(name: str, settings: str) -> str:
+    """Return a name with settings in parentheses, before effects that are added to it.
+
+    Examples
+    --------
+    >>> with_settings("posterior-ratio + length", "draws=50")
+    'posterior-ratio(draws=50) + length'
+    """
+    base, effects = split_effects(name)
+    return f"{base}({settings})" + (f" + {effects}" if effects else "")
+
+
+def estimator_of_model(model: str) -> str:
+    """Return the name of the posterior under a model.
+
+    Examples
+    --------
+    >>> estimator_of_model("anti_precision + topic_length")
+    'posterior-anti-precision + topic_length'
+    """
+    base, *effects = model.partition("+")
+    return f"posterior-{base.replace('_', '-')}" + "".join(effects)
 
 
 def split_list(text: str) -> list[str]:

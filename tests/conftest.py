@@ -115,7 +115,7 @@ def fits_of_all_tests(request: pytest.FixtureRequest, monkeypatch: pytest.Monkey
         return
     from fits import approximate_once, once_a_session
 
-    from bayespool.posterior.preparation import SharedWork
+    from bayespool.posterior.work import SharedWork
 
     monkeypatch.setattr(SharedWork, "once", once_a_session)
     monkeypatch.setattr("bayespool.inference.laplace.approximate", approximate_once)

@@ -22,7 +22,7 @@ from bayespool.measures import parse_measure
 from bayespool.models import gather_evidence
 from bayespool.models.evidence import ModelEvidence
 from bayespool.posterior import ScoringProblem
-from bayespool.posterior.preparation import SharedWork
+from bayespool.posterior.work import SharedWork
 
 TARGETS = ("new-a", "new-b")
 

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from bayespool.arrays import AnyArray, BoolArray, IndexArray, IntArray, LevelArray, OrderArray
+from bayespool.collection.attributes import Table, gather_attributes, with_attributes
 from bayespool.collection.contents import Collection
 from bayespool.collection.files import MEMORY, check_memory
 from bayespool.collection.frames import qrels_from_frame
@@ -64,6 +65,7 @@ def build_collection(
     qrels: Judgments | None,
     *,
     organizations: Organizations | None = None,
+    topics_table: Table | None = None,
     order: Order = "score",
     negative: Negative = "listed",
     pooled_run_ids: Iterable[str] = (),
@@ -86,7 +88,7 @@ def build_collection(
         The judgments, in the same forms; they define the topics. With None nothing is judged, as before a
         pool is chosen, and the topics are those of all runs.
     organizations : mapping of str to str, path or frame, optional
-        Run id to organization. A missing run is an organization of its own.
+        Run id to organization. A missing run is an organization of its own. Other columns are attributes.
     order : {"score", "single-precision", "rank"}
         ``"score"`` is the order of trec_eval 10: score descending, ties by document id descending;
         ``"single-precision"`` that of trec_eval 9 and pytrec_eval, which round scores, so that more of them
@@ -108,7 +110,7 @@ def build_collection(
         Runs of the user. Those that ``organizations`` lacks form one organization, `USER_ORGANIZATION`.
     scores : bool, default False
         Whether to keep the scores of the runs (`Collection.score`), which some pooling strategies need.
-    exclude, topics
+    exclude, topics, topics_table
         As for `bayespool.read_collection`; ``"run"`` stands for the topics of all runs.
 
     Raises
@@ -123,9 +125,8 @@ def build_collection(
         Runs are ordered by score, and the ranks of some order documents otherwise, beyond ties; or by rank,
         and ranks are equal or missing. Runs have topics that the qrels lack, and lack some that they have.
     """
-    reading = Reading(ranks=order == "rank")
+    reading, exclusion = Reading(ranks=order == "rank"), read_exclusion(exclude)
     judgments = None if qrels is None else gather_qrels(qrels)
-    exclusion = read_exclusion(exclude)
     if judgments is None:
         (parsed,) = gather_runs(runs, reading=reading)
         runs = parsed if exclusion is None else [exclusion.take_out(run) for run in parsed]
@@ -144,9 +145,8 @@ def build_collection(
         own_run_ids=own_run_ids,
         topic_note=note,
     )
-    if qrels is None:
-        return collection.without_judgments(np.ones(len(collection.relevance), dtype=bool))
-    return collection
+    collection = with_attributes(collection, gather_attributes(organizations, "run"), topics_table)
+    return collection.without_judgments(np.isfinite(collection.relevance)) if qrels is None else collection
 
 
 def _first_documents(runs: Sequence[Run]) -> Qrels:

@@ -15,6 +15,13 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from bayespool.arrays import AnyArray, BoolArray, IntArray, LevelArray, OrderArray
+from bayespool.collection.attributes import (
+    NO_ATTRIBUTES,
+    Attributes,
+    Table,
+    gather_attributes,
+    with_attributes,
+)
 from bayespool.collection.judges import Judge
 from bayespool.collection.own import (
     OwnJudgments,
@@ -119,6 +126,8 @@ class Collection(ReadOnlyArrays):
         Runs that were taken out of the pool (`unpool`).
     copied_runs : tuple of (str, str)
         Runs to score that rank as a run of the pool, each with that run, as which it counts.
+    runs, topics : Attributes
+        Columns of attributes of runs, such as a type, and of topics, which formulas of models may name.
     memo : Memo
         What was derived from the collection.
     """
@@ -149,6 +158,8 @@ class Collection(ReadOnlyArrays):
     unranked: tuple[str, ...] = ()
     formerly_pooled_run_ids: tuple[str, ...] = ()
     copied_runs: tuple[tuple[str, str], ...] = ()
+    runs: Attributes = NO_ATTRIBUTES
+    topics: Attributes = NO_ATTRIBUTES
     memo: Memo = field(default_factory=Memo, init=False, repr=False, compare=False)
 
     def __repr__(self) -> str:
@@ -308,6 +319,9 @@ class Collection(ReadOnlyArrays):
             digest.update(np.where(inactive, self.own.relevance, np.int16(UNJUDGED)).data)
         if self.sample is not None:
             digest.update(self.sample.fingerprint.encode())
+        for attributes, ids in ((self.runs, self.run_ids), (self.topics, self.query_ids)):
+            if columns := attributes.select(ids).columns:  # none: the hash of earlier versions
+                digest.update(repr(columns).encode())
         for buffer in self.doc_ids.buffers():
             if buffer is not None:
                 digest.update(buffer)
@@ -360,6 +374,24 @@ class Collection(ReadOnlyArrays):
         if isinstance(pool, int):
             pool = DepthPool.even(pool, len(self.run_ids))
         return dataclasses.replace(self, pooled=pooled, pool=pool, formerly_pooled_run_ids=())
+
+    def with_attributes(self, runs: Table = None, topics: Table = None) -> Self:
+        """Return the collection with columns of runs, of topics or both.
+
+        Parameters
+        ----------
+        runs, topics : path or several, data frame, rows, or mapping of str to mapping, optional
+            A table with a row for each run (``run_id``) or topic (``query_id``), or their values by id and
+            column. Texts are levels, and numbers are numbers.
+
+        Examples
+        --------
+        >>> from bayespool import load_example
+        >>> lengths = {topic: {"length": len(topic)} for topic in load_example().query_ids}
+        >>> load_example().with_attributes(topics=lengths).topics.columns["length"]["701"]
+        '3'
+        """
+        return with_attributes(self, gather_attributes(runs, "run"), topics)
 
     @property
     def contributors(self) -> OrderArray:

@@ -134,6 +134,15 @@ def columns_by_name(
     return columns
 
 
+def all_columns(source: Any, origin: str) -> dict[str, Any]:
+    """Return all columns of a data frame, or of rows, under their own names."""
+    source = to_eager_frame(source)
+    if not is_frame(source):
+        return _row_columns(source, origin)
+    columns = {str(name): source[name] for name in column_names(source)}
+    return {n: c.to_pylist() if isinstance(c, pa.Array | pa.ChunkedArray) else c for n, c in columns.items()}
+
+
 def _no_column(
     name: str, names: Iterable[str], taken: Iterable[Any], origin: str, near: str = ""
 ) -> InputError:

@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 
 from bayespool.arrays import BoolArray, IntArray, LevelArray, OrderArray
 from bayespool.collection.archives import member_errors, read_member
+from bayespool.collection.attributes import Attributes, gather_attributes
 from bayespool.collection.build import (
     EncodedRun,
     Encoding,
@@ -331,6 +332,8 @@ def join_runs(
             hint="list the runs to score alone, or prepare the collection again",
         )
     joined = adopt_copies(_finish(encoding, [*own, *pooled], names, given, each_its_own))
+    of_runs = gather_attributes(organizations, "run", reading=reading).joined(part.runs)
+    joined = dataclasses.replace(joined, runs=of_runs, topics=part.topics)
     return set_pool_part(joined, part, encoding.places)
 
 
@@ -399,6 +402,8 @@ def pack(part: Collection, *, judgments: bool = True) -> dict[str, bytes]:
         "alternative": pool.alternative,
         "judgments": fingerprint,
     }
+    attributes = {"runs": part.runs.select(part.run_ids), "topics": part.topics}
+    about |= {name: table.columns for name, table in attributes.items() if table}
     if not judgments:
         part = pool_alone(part.without_judgments(np.ones(len(part.relevance), dtype=bool)))
     topics = np.arange(len(part.query_ids))
@@ -532,6 +537,8 @@ def _unpack(members: Mapping[str, bytes], about: Mapping[str, Any], table: pa.Ta
         ),
         scope_notes=tuple(about["notes"]),
         order=about["order"],
+        runs=_unpack_attributes(about.get("runs", {})),
+        topics=_unpack_attributes(about.get("topics", {})),
     )
     for ids in ids_of_topics(part):
         if (ids[1:] <= ids[:-1]).any():
@@ -551,6 +558,12 @@ def _integers(column: pa.ChunkedArray, kind: type[np.signedinteger[Any]]) -> npt
     if column.null_count:
         raise ValueError("a number is missing")
     return np.asarray(column.cast(pa.from_numpy_dtype(kind))).astype(kind)
+
+
+def _unpack_attributes(columns: Any) -> Attributes:
+    if not all(isinstance(value, str) for column in columns.values() for value in column.values()):
+        raise ValueError("attributes are no texts")
+    return Attributes(columns)
 
 
 def _unpack_negatives(about: Mapping[str, Any]) -> Negatives:

@@ -41,28 +41,32 @@ from bayespool.tables.formatting import counted
 _RUN_ID_NAMES = ("run_id", "run", "tag")
 
 
-def csv_entries(data: bytes, path: Path, names: Sequence[str]) -> Iterator[tuple[str, str, int]]:
-    """Yield the run id, value and line number for each CSV row; ``names`` are accepted value column names."""
-    rows = csv.reader(io.StringIO(to_utf8(data).decode(), newline=""), strict=True)
-    header: list[str] = []
-    places = (0, 1)
+def csv_rows(data: bytes, path: Path) -> Iterator[tuple[list[str], int]]:
+    """Yield fields and line number of each CSV row that is not blank, the header first."""
+    rows, n_columns = csv.reader(io.StringIO(to_utf8(data).decode(), newline=""), strict=True), 0
     try:
         for row in rows:
             fields = [field.strip() for field in row]
             if not any(fields):
                 continue
-            if not header:
-                header = fields
-                places = _places(header, names, path, rows.line_num)
-            elif len(fields) != len(header):
-                reason = f"expected {len(header)} columns as in the header, found {len(fields)}"
+            n_columns = n_columns or len(fields)
+            if len(fields) != n_columns:
+                reason = f"expected {n_columns} columns as in the header, found {len(fields)}"
                 hint = 'put a name that has a comma between double quotes ("Univ. of X, Y")'
                 raise InputError(reason, path=path, line=rows.line_num, hint=hint)
-            else:
-                run_id, value = (fields[place] for place in places)
-                yield run_id, value, rows.line_num
+            yield fields, rows.line_num
     except csv.Error as error:
         raise InputError(f"is no proper CSV ({error})", path=path, line=rows.line_num) from None
+
+
+def csv_entries(data: bytes, path: Path, names: Sequence[str]) -> Iterator[tuple[str, str, int]]:
+    """Yield the run id, value and line number for each CSV row; ``names`` are accepted value column names."""
+    places: tuple[int, int] | None = None
+    for fields, line in csv_rows(data, path):
+        if places is None:
+            places = _places(fields, names, path, line)
+        else:
+            yield fields[places[0]], fields[places[1]], line
 
 
 def _places(named: list[str], names: Sequence[str], path: Path, line: int) -> tuple[int, int]:

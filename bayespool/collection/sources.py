@@ -203,7 +203,7 @@ list of these of a judge that was asked several times.
 """
 Organizations = _Path | Mapping[str, str] | Frame | Iterable[_Path | _Row]
 """Organization for each run: one or several paths, a mapping, or a data frame or rows with ``run_id`` and
-``organization``.
+``organization``. Other columns are attributes of the runs.
 """
 
 
@@ -318,7 +318,7 @@ def _gather_labels(source: Any, reading: Reading) -> Labels:
 def gather_organizations(source: Organizations, *, reading: Reading = Reading()) -> dict[str, str]:
     """Return a mapping from run id to organization, read from a file, mapping, frame or rows."""
     if isinstance(source, Mapping):
-        return dict(source)
+        return {run: of["organization"] if isinstance(of, Mapping) else of for run, of in source.items()}
     if isinstance(source, str | os.PathLike):
         return read_organizations(Path(source), max_file_size=reading.max_file_size)
     if isinstance(source, list | tuple) and source and all(isinstance(i, str | os.PathLike) for i in source):

@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeVar
 from bayespool.corrections.base import PointCorrection
 from bayespool.errors import InputError, known_names
 from bayespool.measures import Estimator
-from bayespool.names import DEFAULT_ESTIMATORS, description_of, leading_name, settings_in
+from bayespool.names import DEFAULT_ESTIMATORS, description_of, leading_name, settings_in, split_effects
 from bayespool.tables.citations import citation_names
 
 Kind = Literal["point", "posterior"]
@@ -63,10 +63,16 @@ class EstimatorEntry:
     needs_judge: bool = False
     remedy: str = ""
 
-    def __call__(self, **settings: Any) -> Estimator:
-        """Create the estimator with the given settings."""
-        estimator: Estimator = self.make(**self.fixed, **settings)
-        if estimator.name != self.name:
+    def __call__(self, effects: str = "", **settings: Any) -> Estimator:
+        """Create the estimator with the given settings, and with effects added to its model."""
+        fixed = dict(self.fixed)
+        if effects and "model" not in fixed:
+            hint = "posteriors of a model do, such as posterior-ratio"
+            raise InputError(f"{self.name} takes no effects, and {effects!r} is added to it", hint=hint)
+        if effects:
+            fixed["model"] = f"{fixed['model']} + {effects}"
+        estimator: Estimator = self.make(**fixed, **settings)
+        if leading_name(estimator.name) != self.name:
             raise ValueError(f"registered as {self.name}, it calls itself {estimator.name}")
         return estimator
 
@@ -173,13 +179,13 @@ def estimator_from_text(text: str, **settings: Any) -> Estimator:
     >>> estimator_from_text("background(e=0.05)")
     Background(estimand='complete', fit='none', e=0.05)
     """
-    name = leading_name(text)
+    name, (named, effects) = leading_name(text), split_effects(text)
     if name not in ESTIMATORS:
         points_first = sorted(ESTIMATORS, key=lambda known: ESTIMATORS[known].kind == "posterior")
         meant = "posterior-combined" if name == "posterior" else name
         raise InputError(f"no estimator {name!r}", hint=known_names(meant, points_first))
     entry = ESTIMATORS[name]
-    text_settings = settings_in(text, "estimator", entry.make, fixed=entry.fixed)
+    text_settings = settings_in(named, "estimator", entry.make, fixed=entry.fixed)
     if isinstance(text_settings.get("base"), str):
         base_settings = {setting: value for setting, value in settings.items() if setting != "priors"}
         text_settings["base"] = estimator_from_text(text_settings["base"], **base_settings)
@@ -189,7 +195,7 @@ def estimator_from_text(text: str, **settings: Any) -> Estimator:
     if missing := [setting for setting in entry.required if setting not in merged]:
         raise InputError(f"estimator {text!r} needs {' and '.join(missing)}", hint=entry.remedy or None)
     try:
-        return entry(**merged)
+        return entry(effects, **merged)
     except InputError:
         raise
     except (ValueError, TypeError) as error:

@@ -13,6 +13,7 @@ from bayespool.arrays import FloatArray, IndexArray, IntArray, OrderArray
 from bayespool.collection import Collection
 from bayespool.compiled import one_thread
 from bayespool.errors import InputError, known_names
+from bayespool.evidence.columns import column_predictors
 from bayespool.evidence.held_out import held_out_documents
 from bayespool.evidence.predictors import PREDICTORS, DocumentContext, evidence_predictors
 from bayespool.evidence.predictors_of_labels import label_columns, label_predictors
@@ -97,7 +98,7 @@ def document_table(
 def compute_predictors(context: DocumentContext, names: Sequence[str]) -> FloatArray:
     """Return the named predictors of a context's documents, as `document_table` does."""
     rank, n_documents, label_names = context.rank, len(context.pair), label_predictors(context.collection)
-    known = PREDICTORS | label_names
+    known = PREDICTORS | label_names | column_predictors(context.collection)
     if unknown := [name for name in names if name not in known]:
         raise InputError(f"no predictor {unknown[0]!r}", hint=known_names(unknown[0], known))
     if len(rank) and rank.max() > context.depth:

@@ -30,8 +30,9 @@ from bayespool.experiments.settings import parse_models, refuse_foreign_priors
 from bayespool.inference.engines import make_engine
 from bayespool.measures import Measure, Precision
 from bayespool.measures.parsing import parse_ranking_measures
-from bayespool.models import MODEL_NAMES
+from bayespool.models import MODEL_NAMES, model_named
 from bayespool.models.registry import check_priors
+from bayespool.models.terms import refuse_lacking_columns
 from bayespool.names import COMBINED_MODELS
 from bayespool.notes import Note
 from bayespool.posterior import (
@@ -277,6 +278,8 @@ def check_models(
     engine = make_engine(sampling.engine, draws=sampling.draws, tune=sampling.tune, chains=sampling.chains)
     expect_collection(collection)
     collection = without_own_judgments(collection)
+    for name in names:
+        refuse_lacking_columns(collection, model_named(name).terms)
     warn_of_judges(collection, (), parsed)
     parts = {
         (measure, name): [

@@ -22,7 +22,7 @@ from bayespool.experiments.graded_runs import DesignResult, result_fields, run_t
 from bayespool.experiments.settings import DesignSettings
 from bayespool.measures import Precision
 from bayespool.names import Estimand
-from bayespool.posterior.preparation import keep_work
+from bayespool.posterior.work import keep_work
 from bayespool.tables.formatting import counted, percent
 
 if TYPE_CHECKING:

@@ -53,6 +53,8 @@ from bayespool.experiments.settings import user_code_versions
 from bayespool.inference import ENGINES
 from bayespool.interruption import before_workers
 from bayespool.models import MODELS
+from bayespool.models.terms import refuse_lacking_columns
+from bayespool.posterior import PosteriorEstimator
 from bayespool.tables import read_parquet
 from bayespool.tables.files import atomic_write, lock, make_folder, parquet_bytes, remove, unlock
 from bayespool.tables.formatting import counted
@@ -485,6 +487,9 @@ class Task:
 
         Their description names the collection as it was `given`.
         """
+        for _, estimator in getattr(settings, "estimators", ()):
+            if isinstance(estimator, PosteriorEstimator):
+                refuse_lacking_columns(collection, estimator.terms)
         self.prepare(given or collection, settings)
         store, show = None, partial(progress or (lambda *_: None), self.progress_text(settings))
         if folder is not None:

@@ -20,7 +20,7 @@ from bayespool.evidence import PREDICTORS
 from bayespool.inference import ENGINES
 from bayespool.measures import Estimator, Measure
 from bayespool.measures.parsing import parse_ranking_measures
-from bayespool.models import MODELS, own_models
+from bayespool.models import MODELS, model_named, own_models
 from bayespool.names import (
     COMBINED_MODELS,
     By,
@@ -456,14 +456,14 @@ def changed(estimator: Estimator, name: str, value: object) -> Estimator:
 def parse_models(models: str | Iterable[str]) -> tuple[str, ...]:
     """Return the model names, or raise `InputError` if one is unknown or none is given."""
     names = (models,) if isinstance(models, str) else tuple(dict.fromkeys(models))
-    if unknown := [name for name in names if name not in MODELS]:
+    if unknown := [name for name in names if leading_name(name) not in MODELS]:
         hint = known_names(unknown[0], MODELS)
         if unknown[0] == "combined":
             hint = f"it is checked where all of its models are: {', '.join(COMBINED_MODELS)}"
         raise InputError(f"no model {unknown[0]!r} to check", hint=hint)
     if not names:
         raise InputError("no model to check", hint=f"known: {', '.join(MODELS)}")
-    return names
+    return tuple(model_named(name).name for name in names)
 
 
 def refuse_foreign_priors(priors: Mapping[str, str], models: Sequence[str]) -> None:

@@ -11,10 +11,12 @@ from typing import TypeVar
 
 import numpy as np
 
-from bayespool.arrays import AnyArray, BoolArray, FloatArray, IndexArray
+from bayespool.arrays import AnyArray, BoolArray, FloatArray, IndexArray, OrderArray
 from bayespool.collection import Collection
 from bayespool.evidence import PREDICTORS, DocumentTable, HeldOutCounts, JudgmentCounts
+from bayespool.evidence.columns import column_predictors
 from bayespool.evidence.predictors_of_labels import label_predictors
+from bayespool.models.terms import Factor
 
 
 class DigestedEvidence:
@@ -52,6 +54,7 @@ class ModelEvidence(DigestedEvidence):
     judged_run: IndexArray
     n_judged: IndexArray  # judged documents in the top n, at least 1
     n_relevant: IndexArray
+    factors: tuple[Factor, ...] = ()  # columns of runs, numbered as here, and of topics
 
     @property
     def n_hidden_by_organization(self) -> IndexArray:
@@ -61,7 +64,8 @@ class ModelEvidence(DigestedEvidence):
     @property
     def coords(self) -> dict[str, tuple[str, ...]]:
         """Model coordinates: names of topics, organizations and runs."""
-        return {"topic": self.query_ids, "organization": self.organizations, "run": self.run_ids}
+        coords = {"topic": self.query_ids, "organization": self.organizations, "run": self.run_ids}
+        return coords | {factor.name: factor.levels for factor in self.factors}
 
     @property
     def much_judged(self) -> bool:
@@ -70,11 +74,17 @@ class ModelEvidence(DigestedEvidence):
 
     def arrays(self) -> dict[str, AnyArray]:
         """Return all arrays by name, which become the model's ``pm.Data`` and can be replaced in a refit."""
-        return {
-            f.name: value
-            for f in dataclasses.fields(self)
-            if isinstance(value := getattr(self, f.name), np.ndarray)
-        }
+        arrays = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
+        arrays = {name: value for name, value in arrays.items() if isinstance(value, np.ndarray)}
+        for factor in self.factors:
+            for of in ("hidden", "judged"):
+                arrays[f"{of}_{factor.name}"] = factor.at(arrays[f"{of}_run"], arrays[f"{of}_topic"])
+        return arrays
+
+    def levels_of_runs(self, run: OrderArray, topic: int | IndexArray) -> dict[str, IndexArray]:
+        """Return the levels of runs, numbered as here, on a topic or one each, by column."""
+        at = np.broadcast_to(topic, len(run))
+        return {factor.name: factor.at(run, at) for factor in self.factors}
 
     def select_organizations(self, kept: BoolArray) -> ModelEvidence:
         """Return evidence with hidden documents of selected organizations only, from a mask (organization,).
@@ -147,6 +157,8 @@ class LinearEvidence(DigestedEvidence):
         Mean over hidden documents, and the size of a unit on the predictor's own scale.
     expected : ndarray of float, shape (predictor,)
         Prior means of slopes, per unit.
+    factors : tuple of Factor
+        Columns of runs and topics that effects are of.
     """
 
     query_ids: tuple[str, ...]
@@ -161,6 +173,7 @@ class LinearEvidence(DigestedEvidence):
     center: FloatArray
     unit: FloatArray
     expected: FloatArray
+    factors: tuple[Factor, ...] = ()
 
     @property
     def n_hidden_by_organization(self) -> IndexArray:
@@ -178,6 +191,7 @@ class LinearEvidence(DigestedEvidence):
             "organization_predictor": tuple(
                 f"{o}, {name}" for o in self.organizations for name in self.predictor_names
             ),
+            **{factor.name: factor.levels for factor in self.factors},
         }
 
     @property
@@ -190,12 +204,17 @@ class LinearEvidence(DigestedEvidence):
         """Return arrays by name, which become the model's ``pm.Data`` and can be replaced in a refit."""
         names = ("topic", "organization", "predictors", "n_hidden", "n_hidden_relevant")
         arrays = {n if n.startswith("n_") else f"hidden_{n}": getattr(self, n) for n in names}
+        arrays |= {f"hidden_{factor.name}": factor.at(self.run, self.topic) for factor in self.factors}
         return arrays | {"rotation": self.rotation, "hidden_organization_topic": self.cell}
 
     @property
     def cell(self) -> IndexArray:
         """Index of the (organization, topic) cell for each row, shape (row,)."""
         return self.organization * len(self.query_ids) + self.topic
+
+    def on_topic(self, topic: int) -> dict[str, int]:
+        """Return the coordinates that all documents of a topic share."""
+        return {"topic": topic} | {f.name: f.level[topic] for f in self.factors if f.of == "topic"}
 
     @property
     def rotation(self) -> FloatArray:
@@ -220,7 +239,8 @@ class LinearEvidence(DigestedEvidence):
         arrays = {name: getattr(self, name)[rows] for name in names}
         arrays["topic"] = (np.cumsum(kept) - 1)[self.topic[rows]]
         present = tuple(name for name, keep in zip(self.query_ids, kept, strict=True) if keep)
-        return dataclasses.replace(self, query_ids=present, **arrays)
+        factors = tuple(factor.select(np.flatnonzero(kept), "topic") for factor in self.factors)
+        return dataclasses.replace(self, query_ids=present, factors=factors, **arrays)
 
 
 @dataclass(frozen=True, eq=False)
@@ -283,7 +303,7 @@ def gather_documents(
     predictor_names = tuple(slopes)
     chosen = hidden.columns(predictor_names)[kept]
     keys = np.column_stack([hidden.run[kept], hidden.topic[kept]])
-    known = PREDICTORS | label_predictors(collection)
+    known = PREDICTORS | label_predictors(collection) | column_predictors(collection)
     of_labels = [place for place, name in enumerate(predictor_names) if known[name].per == "label"]
     if all(known[name].per != "document" for name in predictor_names):
         labels = np.nan_to_num(chosen[:, of_labels], nan=-1.0)

@@ -23,7 +23,8 @@ class Effect:
     dim : str
         The coordinate: ``topic``, ``run``, ``organization``; or ``organization_topic``, whose groups are
         cells of an organization and a topic; or ``organization_predictor``, the differences of an
-        organization's slopes from the common ones. Effects of the last two do not sum to zero.
+        organization's slopes from the common ones. Effects of the last two do not sum to zero. Any other
+        name is a column of the collection (`Collection.runs`, `Collection.topics`), whose texts are groups.
     scale : Prior or str
         Of their standard deviation; a string such as ``HalfNormal(0.5)`` becomes a prior.
     freedom, correlation, few : Prior or str
@@ -141,10 +142,9 @@ def evaluate(
     """
     if isinstance(formula, Linear):
         total = evaluate_intercept(formula, effects, draws, at, source)
-        if formula.slopes is None:
+        if predictors is None or (beta := multipliers(formula, effects, draws, at)) is None:
             return total
-        assert predictors is not None
-        return document_log_odds(total, draws[formula.slopes][source], predictors)
+        return document_log_odds(total, beta[source], predictors)
 
     def of(linear: Linear) -> FloatArray:
         return evaluate(linear, effects, draws, at, predictors, residual, source)
@@ -170,11 +170,20 @@ def evaluate_intercept(
     for name in formula.intercepts:
         total = total + draws[name][source][:, None]
     for name in formula.effects:
-        if name in effects:
+        if effects.get(name) in at:
             values, group = draws[f"{name}_effect"], at[effects[name]]
             alone = np.ndim(group) == 0  # the group of all documents
             total = total + (values[source, group][:, None] if alone else values[source][:, group])
     return total
+
+
+def multipliers(
+    formula: Linear, effects: Mapping[str, str], draws: Mapping[str, FloatArray], at: Mapping[str, Any]
+) -> FloatArray | None:
+    """Return slopes, and the effects whose coordinate ``at`` lacks, shape (draw, predictor); None without."""
+    parts = [] if formula.slopes is None else [draws[formula.slopes]]
+    parts += [draws[f"{name}_effect"] for name in formula.effects if effects.get(name, "") not in ("", *at)]
+    return np.hstack(parts) if len(parts) > 1 else parts[0] if parts else None
 
 
 def document_log_odds(intercept: FloatArray, beta: FloatArray, predictors: FloatArray) -> FloatArray:

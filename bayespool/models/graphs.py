@@ -90,7 +90,8 @@ def build_graph(spec: ModelSpec, evidence: Evidence, unjudged: UnjudgedDocuments
                     own = effects[name].reshape((-1, x.shape[1]))[data[f"{of}_organization"]]
                     terms.append((x * own).sum(axis=1))
                 else:
-                    terms.append(effects[name][data[f"{of}_{spec.effects[name].dim}"]])
+                    at = data[f"{of}_{spec.effects[name].dim}"]  # groups, or the shares of each
+                    terms.append(at @ effects[name] if at.ndim == 2 else effects[name][at])
             if part.slopes is not None:
                 terms.append(data[f"{of}_predictors"] @ coefficients[part.slopes])
             return sum(terms)

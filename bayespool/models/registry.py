@@ -22,7 +22,7 @@ from bayespool.models.priors import (
     refuse_no_density,
 )
 from bayespool.models.spec import ModelSpec
-from bayespool.names import POSTERIOR_ESTIMATORS
+from bayespool.names import COMBINED_MODELS, POSTERIOR_ESTIMATORS, split_effects
 
 _MAX_PRIOR_NUMBER = 1e100  # the density is computed from squares
 
@@ -346,10 +346,20 @@ def add_model(spec: ModelSpec) -> None:
 
 
 def model_named(name: str) -> ModelSpec:
-    """Return the model in `MODELS` with a name, or raise `InputError`."""
-    if name not in MODELS:
-        raise InputError(f"no model {name!r}", hint=known_names(name, MODELS))
-    return MODELS[name]
+    """Return the model in `MODELS` with a name, with effects that it adds, or raise `InputError`.
+
+    Examples
+    --------
+    >>> list(model_named("ratio + (1 | type)").effects)
+    ['topic', 'organization', 'interaction', 'slope', 'type']
+    """
+    base, effects = split_effects(name)
+    if effects and base in _RESERVED_NAMES:
+        hint = f"add effects to one model: {' or '.join(COMBINED_MODELS)}"
+        raise InputError(f"{base} is a mixture of models", hint=hint)
+    if base not in MODELS:
+        raise InputError(f"no model {base!r}", hint=known_names(base, MODELS))
+    return MODELS[base].with_terms(effects) if effects else MODELS[base]
 
 
 def own_models() -> dict[str, ModelSpec]:

@@ -14,6 +14,7 @@ import numpy as np
 
 from bayespool.arrays import AnyArray, FloatArray
 from bayespool.errors import InputError
+from bayespool.evidence import PREDICTORS
 from bayespool.models.evidence import LinearEvidence, ModelEvidence
 from bayespool.models.formulas import (
     Block,
@@ -29,6 +30,7 @@ from bayespool.models.formulas import (
     Varying,
     evaluate,
     evaluate_intercept,
+    multipliers,
 )
 from bayespool.models.priors import (
     STEEPER_BELOW_POOL,
@@ -39,6 +41,8 @@ from bayespool.models.priors import (
     refuse_negative_scale,
     scale_log_density,
 )
+from bayespool.models.terms import Terms, parse_terms
+from bayespool.names import split_effects
 
 Evidence: TypeAlias = LinearEvidence | ModelEvidence
 EvidenceKind = Literal["documents", "counts"]
@@ -58,7 +62,9 @@ BELOW_POOL_PRIORS = ("below_pool", "sigma_below_pool")
 _ORGANIZATION = "organization"
 _CELLS, _INTERACTION = "organization_topic", "interaction"
 _SLOPES, _SLOPE = "organization_predictor", "slope"
+_BUILT_IN = frozenset(dim for dims in _DIMS.values() for dim in dims)  # others are columns of the collection
 _NEW_RUN_DIMS = frozenset({_ORGANIZATION, _CELLS, _SLOPES})  # whose effects are drawn for a new run
+_NUMBER_SLOPE = (0.0, 1.0)  # of log odds per standard deviation of the column
 _NAME = r"[a-z][a-z0-9]*(_[a-z0-9]+)*"
 _EXAMPLES = MappingProxyType(
     {
@@ -156,7 +162,7 @@ class ModelSpec:
 
     def _fault(self) -> str:
         """Return a message about the first error in the declaration, or an empty string."""
-        if not re.fullmatch(_NAME, self.name):
+        if not re.fullmatch(_NAME, self.base):
             return "its name has lower-case letters, digits and underscores between them"
         if self.evidence not in get_args(EvidenceKind):
             return f"no evidence {self.evidence!r}; known: {', '.join(get_args(EvidenceKind))}"
@@ -183,7 +189,7 @@ class ModelSpec:
         if both := [name for name in self.effects if name in self.coefficients]:
             return f"{both[0]} is both a coefficient and an effect"
         dims = {name: effect.dim for name, effect in self.effects.items()}
-        if unknown := [name for name, dim in dims.items() if dim not in _DIMS[self.evidence]]:
+        if unknown := [name for name, dim in dims.items() if dim in _BUILT_IN - {*_DIMS[self.evidence]}]:
             known = ", ".join(_DIMS[self.evidence])
             return f"effect {unknown[0]} is of {dims[unknown[0]]}, {self.evidence} have {known}"
         of_new = [name for name, dim in dims.items() if dim == _ORGANIZATION]
@@ -210,6 +216,45 @@ class ModelSpec:
         return ""
 
     @property
+    def base(self) -> str:
+        """Name of the model without effects that a formula adds to it."""
+        return split_effects(self.name)[0]
+
+    @property
+    def terms(self) -> Terms:
+        """Columns of the collection in the formula: those of effects, and those of numbers."""
+        text = split_effects(self.name)[1]
+        numbers = parse_terms(text)[0].numbers if text else ()
+        return Terms(tuple(e.dim for e in self.effects.values() if e.dim not in _BUILT_IN), numbers)
+
+    def with_terms(self, text: str) -> ModelSpec:
+        """Return the model with effects of columns of the collection, by a formula.
+
+        Examples
+        --------
+        >>> from bayespool.models import MODELS
+        >>> spec = MODELS["ratio"].with_terms("(1 | type) + topic_length")
+        >>> spec.name, spec.prior_names[-2:]
+        ('ratio + (1 | type) + topic_length', ('sigma_type', 'topic_length'))
+        """
+        terms, formula = parse_terms(text)
+        name = f"{self.name} + {formula}"
+        taken = (*_BUILT_IN, *self.coefficients, *self.effects, *self.predictors, *PREDICTORS, "predictor")
+        if clash := [column for column in (*terms.groups, *terms.numbers) if column in taken]:
+            raise InputError(f"model {name}: the model has {clash[0]!r} itself", hint="rename the column")
+        if terms.numbers and self.slopes is None:
+            hint = "add it to posterior-ratio or posterior-rankings, or group it: (1 | column)"
+            raise InputError(f"model {self.name} has no slopes for {terms.numbers[0]}", hint=hint)
+        outer = dataclasses.replace(self.hidden.outer, effects=(*self.hidden.outer.effects, *terms.groups))
+        chances = self.hidden if isinstance(self.hidden, Chances) else None
+        hidden = outer if chances is None else dataclasses.replace(chances, effect=outer)
+        effects = {**self.effects, **{column: Effect(column) for column in terms.groups}}
+        slopes: Any = self.predictors
+        if terms.numbers:
+            slopes = {**self.predictors, **dict.fromkeys(terms.numbers, _NUMBER_SLOPE)}
+        return dataclasses.replace(self, name=name, hidden=hidden, effects=effects, predictors=slopes)
+
+    @property
     def likelihoods(self) -> dict[str, Formula]:
         """Log-odds formulas keyed by kind of document: ``judged`` if the model has it, and ``hidden``."""
         judged = {} if self.judged is None else {"judged": self.judged}
@@ -222,8 +267,8 @@ class ModelSpec:
 
     @property
     def prior_names(self) -> tuple[str, ...]:
-        """Names of all parameters with a prior: coefficients and effect scales."""
-        return (*self.coefficients, *(f"sigma_{name}" for name in self.effects))
+        """Names of all parameters with a prior: coefficients, effect scales and slopes of a formula."""
+        return (*self.coefficients, *(f"sigma_{name}" for name in self.effects), *self.terms.numbers)
 
     def with_priors(self, priors: Mapping[str, str | Prior]) -> ModelSpec:
         """Return the model with the given priors, ignoring names that the model lacks.
@@ -242,9 +287,16 @@ class ModelSpec:
             for name, effect in self.effects.items()
         }
         coefficients = {name: parsed.get(name, prior) for name, prior in self.coefficients.items()}
+        slopes: Any = {name: parsed[name].args for name in self.terms.numbers if name in parsed}
+        slopes = {**self.predictors, **slopes} if slopes else self.predictors
         slope, topics = (parsed.get(name, getattr(self, name)) for name in BELOW_POOL_PRIORS)
         return dataclasses.replace(
-            self, coefficients=coefficients, effects=effects, below_pool=slope, sigma_below_pool=topics
+            self,
+            coefficients=coefficients,
+            effects=effects,
+            predictors=slopes,
+            below_pool=slope,
+            sigma_below_pool=topics,
         )
 
     def refuse_priors(self, priors: Mapping[str, str | Prior]) -> None:
@@ -255,6 +307,10 @@ class ModelSpec:
         for name, text in priors.items():
             if name in self.coefficients:
                 coefficient_log_density(name, parse_prior(text), logit=name in self._factors)
+            elif name in self.terms.numbers:
+                if not (prior := parse_prior(text)).is_plain_normal:
+                    raise InputError(f"prior of {name}: {prior} is not normal", hint="write Normal(0, 0.5)")
+                coefficient_log_density(name, prior)
             elif name in self.prior_names:
                 refuse_negative_scale(name, prior := parse_prior(text))
                 scale_log_density(name, prior)
@@ -277,7 +333,8 @@ class ModelSpec:
             coefficients[self.slopes] = Coefficient(prior, n, "predictor", shift=evidence.expected)
         sizes = {dim: len(values) for dim, values in evidence.coords.items()}
         groups = {name: self._group(effect, sizes, known) for name, effect in self.effects.items()}
-        blocks = (self._block(of, formula, arrays) for of, formula in self.likelihoods.items())
+        crossed = self.crossed(evidence)
+        blocks = (self._block(of, formula, arrays, crossed) for of, formula in self.likelihoods.items())
         return Structure(coefficients, groups, tuple(blocks))
 
     def _group(self, effect: Effect, sizes: Mapping[str, int], known: Sequence[int] | None) -> Group:
@@ -289,7 +346,19 @@ class ModelSpec:
             kept = (np.array(sorted(known), dtype=np.int64)[:, None] * n_topics + np.arange(n_topics)).ravel()
         return Group(effect.scale, size, effect.dim, is_cell=True, kept=kept)
 
-    def _block(self, of: str, formula: Formula, arrays: Mapping[str, AnyArray]) -> Block:
+    def crossed(self, evidence: Evidence) -> dict[str, int]:
+        """Effects of runs in models of documents, with their numbers of levels.
+
+        They vary within an organization and a topic, and enter log odds as slopes of indicators.
+        """
+        if not isinstance(evidence, LinearEvidence):
+            return {}
+        sizes = {f.name: len(f.levels) for f in evidence.factors if f.of == "run"}
+        return {name: sizes[effect.dim] for name, effect in self.effects.items() if effect.dim in sizes}
+
+    def _block(
+        self, of: str, formula: Formula, arrays: Mapping[str, AnyArray], crossed: Mapping[str, int]
+    ) -> Block:
         successes, trials = (arrays[name] for name in OBSERVED[of])
         ones = np.ones(len(trials))
 
@@ -299,6 +368,8 @@ class ModelSpec:
                 coefficients[linear.slopes] = arrays[f"{of}_predictors"]
             dims = {name: self.effects[name].dim for name in linear.effects}
             groups = {name: arrays[f"{of}_{dim}"] for name, dim in dims.items() if dim != _SLOPES}
+            for name in crossed:
+                coefficients[name] = np.eye(crossed[name])[groups.pop(name)]
             varying = None
             if _SLOPE in dims and linear.slopes is not None:
                 varying = Varying(_SLOPE, linear.slopes, arrays[f"{of}_organization"])
@@ -328,27 +399,35 @@ class ModelSpec:
         draws : mapping of str to ndarray
             Draws of the model's variables, draws on the first axis.
         at : mapping of str to int or ndarray of int, shape (document,)
-            Coordinates of the documents: ``topic`` and, for models of counts, ``run``.
+            Coordinates of the documents: ``topic``, columns of topics and, for models of counts, ``run``
+            and columns of runs.
         predictors : ndarray of float, shape (document, predictor), optional
-            On the scale of the evidence's; for models of documents.
+            On the scale of the evidence's; for models of documents. The columns after those of predictors are
+            shares of the levels of effects that ``at`` lacks.
         residual : float or ndarray of float, shape (document,)
             Δ; for models of counts.
         source : slice or ndarray of int
             Draws to take.
         """
-        log_odds = evaluate(self.hidden, self._known_effects, draws, at, predictors, residual, source)
+        log_odds = evaluate(self.hidden, self.known_effects, draws, at, predictors, residual, source)
         n = max(np.size(values) for values in at.values()) if predictors is None else len(predictors)
         return log_odds if log_odds.shape[1] == n else np.repeat(log_odds, n, axis=1)
 
-    def topic_intercept(self, draws: Mapping[str, FloatArray], topic: int) -> FloatArray:
+    def topic_intercept(self, draws: Mapping[str, FloatArray], at: Mapping[str, Any]) -> FloatArray:
         """Return the part of `log_odds` that all documents of a topic share, shape (draw,)."""
         assert isinstance(self.hidden, Linear)
-        at, n_draws = {"topic": topic}, len(draws[f"sigma_{_ORGANIZATION}"])
-        intercept = evaluate_intercept(self.hidden, self._known_effects, draws, at, slice(None))
+        n_draws = len(draws[f"sigma_{_ORGANIZATION}"])
+        intercept = evaluate_intercept(self.hidden, self.known_effects, draws, at, slice(None))
         return np.ascontiguousarray(np.broadcast_to(intercept[:, 0], n_draws))
 
+    def multipliers(self, draws: Mapping[str, FloatArray], at: Mapping[str, Any]) -> FloatArray:
+        """Return what `log_odds` multiplies predictors by, shape (draw, predictor)."""
+        assert isinstance(self.hidden, Linear)
+        slopes = multipliers(self.hidden, self.known_effects, draws, at)
+        return np.zeros((len(draws[f"sigma_{_ORGANIZATION}"]), 0)) if slopes is None else slopes
+
     @property
-    def _known_effects(self) -> dict[str, str]:
+    def known_effects(self) -> dict[str, str]:
         """Coordinates of the effects that do not belong to a new run, by name."""
         return {name: effect.dim for name, effect in self.effects.items() if effect.dim not in _NEW_RUN_DIMS}
 
@@ -357,7 +436,7 @@ class ModelSpec:
     ) -> FloatArray:
         """Return `log_odds` for selected rows of hidden documents in the evidence, shape (draw, row)."""
         arrays = evidence.arrays()
-        dims = {effect.dim for effect in self.effects.values()} - _NEW_RUN_DIMS | {"topic"}
+        dims = {*self.known_effects.values(), "topic"}
         at = {dim: arrays[f"hidden_{dim}"][row] for dim in dims}
         if isinstance(evidence, LinearEvidence):
             return self.log_odds(draws, at, predictors=evidence.predictors[row])

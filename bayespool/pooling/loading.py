@@ -28,6 +28,7 @@ from bayespool.collection import (
     judge_where_labeled,
     make_encoding,
 )
+from bayespool.collection.attributes import Attributes, Table, gather_attributes, with_attributes
 from bayespool.collection.build import refuse_unranked, set_users_runs_apart
 from bayespool.collection.copies import adopt_copies, replace_copies
 from bayespool.collection.files import find_files, read_toml
@@ -76,6 +77,7 @@ def read_collection(
     *,
     pool: Runs | None = None,
     organizations: Organizations | None = None,
+    topics_table: Table | None = None,
     own_judgments: Judgments | None = None,
     judges: Judges | None = None,
     order: Order = "score",
@@ -115,7 +117,10 @@ def read_collection(
         (`bayespool.discover_pool`).
     organizations : path or several, mapping or frame, optional
         Organization of each run (a CSV or XML file, a mapping, or columns ``run_id`` and ``organization``).
-        Runs of one organization resemble each other and are held out together.
+        Runs of one organization resemble each other and are held out together. Other columns, such as a type,
+        are attributes of runs that models may have effects of: ``"posterior-ratio + (1 | type)"``.
+    topics_table : path or several, mapping or frame, optional
+        Attributes of topics: columns beside ``query_id``, or ``{query_id: {column: value}}``.
     own_judgments : Judgments, optional
         The user's judgments of unjudged documents, of ``runs`` or of others that were judged with them
         (`Collection.add_judgments`). They are compared with the qrels once runs have left the pool:
@@ -235,6 +240,9 @@ def read_collection(
         own_run_ids=() if each_its_own else set(given_run_ids) - set(pool_ids),
         topic_note=topic_note,
     )
+    of_runs = gather_attributes(organizations, "run", reading=reading)
+    by_run = {n: _replace_file_names(each, list(collection.run_ids)) for n, each in of_runs.columns.items()}
+    collection = with_attributes(collection, Attributes(by_run), topics_table, reading=reading)
     labels = gather_judges(judges, reading=reading)
     collection = add_judges(collection, labels)
     own_qrels = None

@@ -204,7 +204,7 @@ def fill_log_odds(
                 x += slope_below[s] * below[j]
             x += effect[s, r] + cells[s, r]
             if slopes.shape[1] > 0:
-                for k in range(predictors.shape[1]):
+                for k in range(slopes.shape[2]):
                     total += slopes[s, organization[r], k] * predictors[j, k]
                 x += total
             log_odds[i, j] = x
@@ -237,7 +237,7 @@ def add_slopes(
         of_draw = slopes[source[i]]
         for j in range(log_odds.shape[1]):
             own, total = of_draw[organization[j]], 0.0
-            for k in range(predictors.shape[1]):
+            for k in range(slopes.shape[2]):
                 total += own[k] * predictors[j, k]
             log_odds[i, j] += total
 

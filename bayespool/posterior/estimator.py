@@ -19,38 +19,33 @@ from bayespool.evidence.ideals import ideal_reach
 from bayespool.inference import Engine
 from bayespool.inference.engines import engine_named, make_engine
 from bayespool.measures import (
-    Diagnostics,
     Estimates,
     Measure,
     Normalized,
     Values,
     parse_measures,
 )
-from bayespool.measures.estimates import worst_diagnostics
 from bayespool.models import MODEL_NAMES as MODEL_NAMES, MODELS
-from bayespool.models.registry import check_priors
-from bayespool.names import COMBINED_MODELS, leading_name, settings_in
-from bayespool.notes import Note
+from bayespool.models.registry import check_priors, model_named
+from bayespool.models.terms import Terms, column_notes
+from bayespool.names import COMBINED_MODELS, estimator_of_model, leading_name, settings_in, split_effects
+from bayespool.notes import Note, noted
 from bayespool.posterior.completion import Completion
 from bayespool.posterior.distance import distance_from_pool, with_kinds
 from bayespool.posterior.failures import find_failures
 from bayespool.posterior.fitting import fit_threshold, learn_threshold
 from bayespool.posterior.lots import fit_lots
 from bayespool.posterior.mixtures import ThresholdPosterior
-from bayespool.posterior.notes import draw_notes, run_notes
+from bayespool.posterior.notes import draw_notes, run_notes, worst_of_models
 from bayespool.posterior.partial_pool import partial_pool_shift
 from bayespool.posterior.preparation import (
     ADAPTIVE_POOL_SHIFT_PRIOR,
     FALLBACK_MODEL,
     SHIFT,
-    Recorded,
     ScoringProblem,
-    SharedWork,
     estimator_prior_names,
     evidence_depth,
     member_models,
-    recorded_work,
-    work_on,
 )
 from bayespool.posterior.thresholds import (
     Threshold,
@@ -58,6 +53,7 @@ from bayespool.posterior.thresholds import (
     find_joint_thresholds,
     find_thresholds,
 )
+from bayespool.posterior.work import Recorded, SharedWork, recorded_work, work_on
 from bayespool.randomness import key_of
 from bayespool.validation import check_choice, check_count, check_number, check_sampling
 
@@ -76,7 +72,8 @@ class PosteriorEstimator:
     model : str
         ``"combined"``, or a model out of `bayespool.models.MODELS`: ``"background"``, ``"interpolated"``,
         ``"smoothed"``, ``"ratio"``, ``"anti_precision"``, ``"evidence"``, ``"rankings"``, or a registered
-        one. ``"combined"`` mixes ``ratio`` and ``rankings`` with weights by their log predictive density on
+        one; with effects of columns of the collection: ``"ratio + (1 | type) + topic_length"``.
+        ``"combined"`` mixes ``ratio`` and ``rankings`` with weights by their log predictive density on
         held-out organizations, and the same fitted to held-out kinds of organizations in the share of draws
         in which a run is of a new kind (`distance_from_pool`); without hidden documents to learn from it is
         ``odds_ratio``.
@@ -121,8 +118,10 @@ class PosteriorEstimator:
     progress: bool = field(default=False, compare=False)
 
     def __post_init__(self) -> None:
-        if self.model not in (*MODELS, "combined"):
+        if leading_name(self.model) not in (*MODELS, "combined"):
             raise InputError(f"no model {self.model!r}", hint=known_names(self.model, ("combined", *MODELS)))
+        if self.model != "combined":
+            object.__setattr__(self, "model", model_named(self.model).name)
         engine_named(self.engine)
         check_sampling(self)
         check_number("shift", self.shift)
@@ -143,8 +142,13 @@ class PosteriorEstimator:
 
     @property
     def name(self) -> str:
-        """Estimator name, ``posterior-`` followed by the model name."""
-        return f"posterior-{self.model.replace('_', '-')}"
+        """Estimator name, ``posterior-`` followed by the model name with its effects."""
+        return estimator_of_model(self.model)
+
+    @property
+    def terms(self) -> Terms:
+        """Columns of the collection that the model has effects of."""
+        return Terms() if self.model == "combined" else model_named(self.model).terms
 
     def estimate(
         self, collection: Collection, run_ids: str | Iterable[str] | None = None, measures: object = "P@10"
@@ -331,7 +335,7 @@ class PosteriorEstimator:
         is_adaptive = collection.pool.looks_at_judgments and self.shift is None
         lots = fit_lots(problems, engine, n_draws, self.random_seed)
         fitted = (*posteriors, *(() if lots is None else lots.posteriors))
-        diagnostics = _worst({name: f.diagnostics for p in fitted for name, f in p.fits.items()})
+        diagnostics = worst_of_models({name: f.diagnostics for p in fitted for name, f in p.fits.items()})
         held_out = [p.held_out for p in posteriors if p.held_out.n_organizations]
         if diagnostics is not None and held_out:
             share, n = min(held_out)
@@ -353,7 +357,8 @@ class PosteriorEstimator:
                 priors=self.priors,
                 shift_prior=self._shift_prior(collection) if is_adaptive else None,
                 is_combined=self.model == "combined",
-            ),
+            )
+            + noted(column_notes(collection, self.terms, targets), "estimator"),
             distance=distance,
             lots=lots,
             failures=find_failures(collection, targets, n_draws, self.random_seed) if may_be_new else None,
@@ -473,10 +478,11 @@ def given_settings(posterior: str | PosteriorEstimator | None) -> dict[str, Any]
         raise InputError(
             f"{posterior!r} is no posterior", hint="give settings, 'draws=4000, engine=nuts', or an estimator"
         )
-    before, equals, _ = posterior.partition("=")
+    named, effects = split_effects(posterior)
+    before, equals, _ = named.partition("=")
     names_model = not equals or "(" in before
     if names_model:
-        settings = settings_in(posterior, "posterior", PosteriorEstimator, fixed={"model"})
+        settings = settings_in(named, "posterior", PosteriorEstimator, fixed={"model"})
     else:
         settings = settings_in(f"posterior({posterior})", "settings of", PosteriorEstimator)
     if not isinstance(settings.get("priors", {}), Mapping):
@@ -487,14 +493,14 @@ def given_settings(posterior: str | PosteriorEstimator | None) -> dict[str, Any]
     name = given.removeprefix("posterior-").replace("-", "_")
     if name not in (*MODELS, "combined"):
         raise InputError(f"no model {given!r}", hint=known_names(name, ("combined", *MODELS)))
-    return settings | {"model": name}
+    return settings | {"model": f"{name} + {effects}" if effects else name}
 
 
 def shared_settings(posterior_settings: str | PosteriorEstimator | None) -> dict[str, Any]:
     """Return the given settings of all posteriors, or raise `InputError` for a model among them."""
     given = given_settings(posterior_settings)
     if "model" in given:
-        hint = f"name it among the estimators: posterior-{given['model'].replace('_', '-')}"
+        hint = f"name it among the estimators: {estimator_of_model(given['model'])}"
         raise InputError(f"settings name the model {given['model']!r}", hint=hint)
     return given
 
@@ -527,7 +533,7 @@ def sole_posterior(
     (50, 2, 3)
     """
     shared = shared_settings(posterior_settings)
-    known = [f"posterior-{model.replace('_', '-')}" for model in ("combined", *MODELS)]
+    known = list(map(estimator_of_model, ("combined", *MODELS)))
     if isinstance(estimators, str) and (name := leading_name(estimators)) not in known:
         raise InputError(f"{name!r} is no posterior", hint=known_names(name, known))
     return parse_posterior(estimators, **(defaults | shared))
@@ -589,12 +595,3 @@ def _targets(collection: Collection, run_ids: str | Iterable[str] | None) -> tup
     if run_ids is None:
         return collection.unpooled_run_ids
     return (run_ids,) if isinstance(run_ids, str) else tuple(run_ids)
-
-
-def _worst(of_models: Mapping[str, Diagnostics]) -> Diagnostics | None:
-    """Return the worst diagnostics over several models' fits, with model names in the problems."""
-    named = [
-        dataclasses.replace(d, problems=tuple(f"{model}: {p}" for p in d.problems))
-        for model, d in of_models.items()
-    ]
-    return worst_diagnostics(named if len(named) > 1 else list(of_models.values())) if of_models else None

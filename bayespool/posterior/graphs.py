@@ -159,8 +159,17 @@ def find_documents(problem: ScoringProblem, prepared: PreparedModel) -> Unjudged
         document = places.document
         rows["residual"] = problem.counts.residual[places.run, u.topic[document], 0]
         rows["run"] = np.array([evidence.run_ids.index(run) for run in problem.run_ids])[places.run]
+        rows |= evidence.levels_of_runs(rows["run"], u.topic[document])
     else:
-        rows["predictors"] = prepared.predictors
+        assert prepared.predictors is not None
+        end = len(evidence.predictor_names)
+        rows["predictors"] = prepared.predictors[:, :end]
+        for factor in evidence.factors:
+            if factor.of == "topic":
+                rows[factor.name] = factor.at(u.topic, u.topic)
+        for name, n_levels in prepared.spec.crossed(evidence).items():
+            rows[prepared.spec.effects[name].dim] = prepared.predictors[:, end : end + n_levels]
+            end += n_levels
     topic, organization = u.topic[document], of_run[u.run[document]]
     cell = organization * len(evidence.query_ids) + topic
     rows |= {"topic": topic, "organization": organization, "organization_topic": cell}

@@ -29,9 +29,10 @@ from bayespool.models.registry import LOTS
 from bayespool.posterior.drawing import add_shared_effects
 from bayespool.posterior.fitting import fit_prepared
 from bayespool.posterior.mixtures import ThresholdPosterior
-from bayespool.posterior.preparation import ScoringProblem, SharedWork
+from bayespool.posterior.preparation import ScoringProblem
 from bayespool.posterior.thresholds import Threshold
 from bayespool.posterior.unknowns import DocumentPlaces, Unknowns
+from bayespool.posterior.work import SharedWork
 from bayespool.randomness import key_of
 
 COMPANY_DEPTH = 10

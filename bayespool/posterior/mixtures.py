@@ -22,7 +22,7 @@ from bayespool.compiled import one_thread
 from bayespool.inference import Density, Fit, Rows, Start
 from bayespool.inference.cells import normal_nodes
 from bayespool.inference.laplace import approximate
-from bayespool.models import LinearEvidence
+from bayespool.models import LinearEvidence, ModelSpec
 from bayespool.posterior.distance import BelowPool, NewOrganizations
 from bayespool.posterior.drawing import add_effects, add_slopes, fill_log_odds
 from bayespool.posterior.preparation import PreparedModel
@@ -47,9 +47,15 @@ class LinearTerms(NamedTuple):
         """Return the parts of a fitted model's log odds, or None for a model without predictors."""
         if prepared.predictors is None:
             return None
-        draws, spec = fit.draws(), prepared.spec
-        beta = np.zeros((len(draws["sigma_organization"]), 0)) if spec.slopes is None else draws[spec.slopes]
-        return cls(partial(spec.topic_intercept, draws), np.require(beta, float, ["C", "W"]))
+        draws, spec, on_topic = fit.draws(), prepared.spec, prepared.on_topic
+        beta = spec.multipliers(draws, on_topic(0))
+        return cls(partial(_intercept, spec, draws, on_topic), np.require(beta, float, ["C", "W"]))
+
+
+def _intercept(
+    spec: ModelSpec, draws: Mapping[str, FloatArray], on_topic: Callable[[int], dict[str, int]], topic: int
+) -> FloatArray:
+    return spec.topic_intercept(draws, on_topic(topic))
 
 
 _NO_SLOPES: FloatArray = np.zeros((0, 0, 0))
@@ -442,7 +448,7 @@ def _predict_run_totals(
     # 144–148).
     density, rows = Density(model.structure(seen, ())), np.lexsort((held.topic, held.run))
     (predictor,) = model.structure(held).blocks[-1].predictors
-    known_effects = {n: g for n, g in predictor.groups.items() if model.spec.effects[n].dim == "topic"}
+    known_effects = {n: g for n, g in predictor.groups.items() if n in model.spec.known_effects}
     documents = Rows(density.places, dataclasses.replace(predictor, groups=known_effects, varying=None), rows)
     far = (held.predictors[rows] ** 2).sum(axis=1)
     of_predictors = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -15,6 +16,7 @@ from bayespool.evidence.predictors_of_labels import usable_judges
 from bayespool.inference.engines import is_independent
 from bayespool.inference.fit import MIN_ESS
 from bayespool.measures import Diagnostics, Measure
+from bayespool.measures.estimates import worst_diagnostics
 from bayespool.models import model_named
 from bayespool.notes import Note, noted
 from bayespool.posterior.completion import Completion
@@ -295,3 +297,12 @@ def _threshold_suffix(some: Sequence[Threshold], thresholds: Sequence[Threshold]
     if len(some) == len(thresholds):
         return ""
     return " for relevance " + " and ".join(f"{threshold.rel} or more" for threshold in some)
+
+
+def worst_of_models(of_models: Mapping[str, Diagnostics]) -> Diagnostics | None:
+    """Return the worst diagnostics over several models' fits, with model names in the problems."""
+    named = [
+        dataclasses.replace(d, problems=tuple(f"{model}: {p}" for p in d.problems))
+        for model, d in of_models.items()
+    ]
+    return worst_diagnostics(named if len(named) > 1 else list(of_models.values())) if of_models else None

@@ -7,15 +7,13 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from bayespool.arrays import FloatArray, IndexArray, IntArray, OrderArray
 from bayespool.collection import Collection
-from bayespool.collection.packing import joined_pool, pool_part, set_pool_part
-from bayespool.errors import PREPARE_ANEW, InputError
+from bayespool.collection.packing import pool_part
 from bayespool.evidence import (
     DocumentTable,
     Estimand,
@@ -33,17 +31,16 @@ from bayespool.measures import Measure
 from bayespool.models import LinearEvidence, ModelSpec, gather_documents, gather_evidence, model_named
 from bayespool.models.evidence import ModelEvidence, UnjudgedDocuments
 from bayespool.models.spec import BELOW_POOL_PRIORS
+from bayespool.models.terms import find_factor, indicators, refuse_lacking_columns
 from bayespool.names import COMBINED_MODELS
 from bayespool.posterior.thresholds import Threshold
 from bayespool.posterior.unknowns import DocumentPlaces, Unknowns, find_places, find_unknowns
+from bayespool.posterior.work import Made, SharedWork
 
 if TYPE_CHECKING:
     from bayespool.models import Evidence, Structure
 
 LogOddsFunction = Callable[[Mapping[str, FloatArray], OrderArray, int, slice], FloatArray]
-
-
-Made = TypeVar("Made")
 
 FALLBACK_MODEL = "odds_ratio"
 """Model that the combined estimator uses if there are no hidden documents."""
@@ -61,105 +58,6 @@ _EVIDENCE_ABOVE = 0.95  # share of hidden documents above the rank at which evid
 def evidence_depth(model: str, cutoff: int) -> int:
     """Return the deepest rank that a model uses as evidence for a measure with the given cutoff."""
     return max(cutoff, DEPTHS[model_named(model).evidence])
-
-
-Recorded = dict[str, npt.NDArray[Any]]
-
-
-class SharedWork:
-    """Cache for work that does not depend on the run to score, such as fits to the same evidence.
-
-    Parameters
-    ----------
-    kept : SharedWork, optional
-        Of the pool alone, where runs are joined to one: what is learned of it is kept there.
-    name : str
-        Of what the work is on, in the names of ``recorded``.
-    recorded : dict, optional
-        Results in arrays by name, from which fits go on: a prepared collection has them.
-    """
-
-    def __init__(
-        self, kept: SharedWork | None = None, name: str = "pool", recorded: dict[str, Recorded] | None = None
-    ) -> None:
-        self._done: dict[Hashable, Any] = {}
-        self.kept, self.name = self if kept is None else kept, name
-        self.recorded = {} if recorded is None else recorded
-
-    def once(self, key: Hashable, work: Callable[[], Made]) -> Made:
-        """Return the cached result for a key, computing it at the first call."""
-        if key not in self._done:
-            self._done[key] = work()
-        done: Made = self._done[key]
-        return done
-
-    def derived(self, name: str) -> SharedWork:
-        """Return the work on a collection that is made of this one, whose results are recorded, too."""
-        kept = self.kept.once(("part", name), lambda: SharedWork(name=name, recorded=self.kept.recorded))
-        return kept if self.kept is self else self.once(("part", name), lambda: SharedWork(kept))
-
-    def changed(
-        self, name: str, collection: Collection, change: Callable[[Collection], Collection]
-    ) -> Collection:
-        """Return the changed collection, joined to the pool alone with that change, where there is one."""
-        joined = joined_pool(collection)
-
-        def both() -> Collection:
-            if joined is None:
-                return change(collection)
-            kept = self.kept.once(name, lambda: change(joined.pool))
-            return set_pool_part(change(collection), kept, joined.places)
-
-        return self.once(name, both)
-
-    def find(self, *name: object, **lengths: int | None) -> Recorded | None:
-        """Return recorded results, or None.
-
-        Raises
-        ------
-        InputError
-            These arrays are missing or not finite, or of other lengths, where these are given.
-        """
-        recorded = self.kept.recorded.get(" ".join(map(str, (self.kept.name, *name))))
-        if recorded is None:
-            return None
-        for array, length in lengths.items():
-            values = recorded.get(array, np.full(1, np.nan))
-            if len(values) != (length or len(values)) or not np.isfinite(values).all():
-                raise InputError(f"prepared results are not those of the pool: {array}", hint=PREPARE_ANEW)
-        return recorded
-
-    def record(self, *name: object, **arrays: npt.NDArray[Any]) -> Recorded:
-        """Record results under a name, and return them."""
-        self.kept.recorded[" ".join(map(str, (self.kept.name, *name)))] = arrays
-        return arrays
-
-
-def work_on(collection: Collection, engine: Engine, random_seed: int) -> SharedWork:
-    """Return the work on a collection: that of earlier calls, too, where runs are joined to a pool alone.
-
-    So it is where `keep_work` was asked for.
-    """
-    joined, pool = joined_pool(collection), pool_part(collection)
-    if joined is None and not collection.memo.once("keeps work", bool):
-        return SharedWork(recorded=recorded_work(collection) or None)  # what is added stays with the work
-
-    def begin() -> SharedWork:
-        return SharedWork(recorded=recorded_work(pool))
-
-    # the last alone: the draws of all fits are large
-    work = pool.memo.once("work", begin, (repr(engine), random_seed), keep=1)
-    return work if joined is None else SharedWork(work)
-
-
-def keep_work(collection: Collection) -> None:
-    """Keep the work on a collection from call to call, for runs that are scored one after the other."""
-    collection.memo.once("keeps work", lambda: True)
-
-
-def recorded_work(part: Collection) -> dict[str, Recorded]:
-    """Return the results that are recorded of the pool alone, which can be added to."""
-    return part.memo.once("recorded work", dict[str, Recorded])
 
 
 @dataclass(frozen=True, eq=False)
@@ -404,6 +302,8 @@ class ScoringProblem:
         """
         spec = (model_named(model) if isinstance(model, str) else model).with_priors(priors)
         evidence: Evidence
+        groups = spec.terms.groups
+        refuse_lacking_columns(self.collection, spec.terms)
         if spec.evidence == "documents":
             if spec.predictors and self.label_slopes:
                 company = company_slopes(self.collection, **self.threshold.levels) if credited else {}
@@ -414,20 +314,27 @@ class ScoringProblem:
 
             def gather() -> LinearEvidence:
                 table = self.table(spec, hidden=True)
-                return gather_documents(self.part, table, spec.predictors, without=self.left_out)
+                alone = gather_documents(self.part, table, spec.predictors, without=self.left_out)
+                return dataclasses.replace(alone, factors=tuple(find_factor(self.part, n) for n in groups))
 
             if self.label_slopes:  # hidden documents lack labels as often as those to complete
                 evidence = gather()
             else:
-                evidence = self._once("evidence of documents", gather, tuple(spec.predictors.items()))
+                evidence = self._once("evidence of documents", gather, tuple(spec.predictors.items()), groups)
             of_places = evidence.standardize(self.table(spec, hidden=False))
-            places = self.places(self.document_depth)
+            places, crossed = self.places(self.document_depth), spec.crossed(evidence)
+            if crossed:
+                run, names = self.unknowns.run_index[places.run], (spec.effects[n].dim for n in crossed)
+                of_places = np.hstack([of_places, *indicators(self.collection, names, run)])
             predictors = of_places[places.start[:-1]] if credited else places.mean(of_places)
-            log_odds = _document_log_odds(spec, predictors)
+            log_odds = _document_log_odds(spec, predictors, evidence.on_topic)
         else:
             predictors, others = None, self._without_hidden
             key = self.collection.organizations, self.threshold, self.count_depth, others
             evidence = self.shared.once(("evidence of counts", *key), lambda: self._count_evidence(others))
+            index = self.collection.run_index(evidence.run_ids)
+            factors = tuple(find_factor(self.collection, name).select(index, "run") for name in groups)
+            evidence = dataclasses.replace(evidence, factors=factors) if factors else evidence
             log_odds = self._count_log_odds(spec, evidence)
         contributing = self.collection.run_index(self.collection.originals(self.contributing))
         with_own_judgments = contributing[~self.collection.pooled[contributing]]
@@ -473,7 +380,7 @@ class ScoringProblem:
         def log_odds(
             draws: Mapping[str, FloatArray], source: OrderArray, topic: int, documents: slice
         ) -> FloatArray:
-            at = {"topic": topic, "run": position}
+            at = {"topic": topic, "run": position, **evidence.levels_of_runs(position, topic)}
             of_runs = spec.log_odds(draws, at, residual=residual[:, topic], source=source)
             there = places.of(documents)
             of_places = of_runs.T[there.run]
@@ -501,7 +408,8 @@ class PreparedModel:
     run_ids : tuple of str
         Names of the runs that the evidence numbers.
     predictors : ndarray of float, shape (document, predictor), or None
-        Of the documents to complete, on the evidence's scale; None for a model of counts.
+        Of the documents to complete, on the evidence's scale, then the shares of the levels of effects of
+        runs (`ModelSpec.crossed`); None for a model of counts.
     """
 
     spec: ModelSpec
@@ -515,6 +423,11 @@ class PreparedModel:
     def model(self) -> str:
         """Model name."""
         return self.spec.name
+
+    def on_topic(self, topic: int) -> dict[str, int]:
+        """Return the coordinates that all documents of a topic share."""
+        assert isinstance(self.evidence, LinearEvidence)
+        return self.evidence.on_topic(topic)
 
     @cached_property
     def key(self) -> Hashable:
@@ -552,13 +465,15 @@ class PreparedModel:
         return tuple(np.unique(self.organization[self.organization >= 0]).tolist())
 
 
-def _document_log_odds(spec: ModelSpec, predictors: FloatArray) -> LogOddsFunction:
+def _document_log_odds(
+    spec: ModelSpec, predictors: FloatArray, on_topic: Callable[[int], dict[str, int]]
+) -> LogOddsFunction:
     """Return a function for the log odds of documents to complete under a document model."""
 
     def log_odds(
         draws: Mapping[str, FloatArray], source: OrderArray, topic: int, documents: slice
     ) -> FloatArray:
-        return spec.log_odds(draws, {"topic": topic}, predictors=predictors[documents], source=source)
+        return spec.log_odds(draws, on_topic(topic), predictors=predictors[documents], source=source)
 
     return log_odds
 

@@ -14,7 +14,7 @@ from bayespool import __version__
 from bayespool.corrections import ESTIMATORS
 from bayespool.errors import InputError, OutputError
 from bayespool.models import MODELS
-from bayespool.names import COMBINED_MODELS
+from bayespool.names import COMBINED_MODELS, leading_name, split_effects
 from bayespool.report.notes import brief_notes
 from bayespool.report.provenance import MADE_BY, made_by
 from bayespool.report.result import Figure, Result, estimator_entries, estimator_names
@@ -147,9 +147,10 @@ def _methods(result: Result) -> dict[str, Any]:
     """Return what the page says of the estimators, with their descriptions and the engine of posteriors."""
     names, points = estimator_names(result.metadata), {}
     for name in names:
-        entry = ESTIMATORS.get(name)
+        entry, effects = ESTIMATORS.get(leading_name(name)), split_effects(name)[1]
         models = COMBINED_MODELS if name == "posterior-combined" else ()
         parts = f" ({'; '.join(MODELS[model].description for model in models)})" if models else ""
+        parts += f"; with effects {effects}" if effects else ""
         source = f" [{entry.source}]" if entry and entry.source else ""
         points[name] = f"{entry.description}{parts}{source}" if entry else "an estimator of the user's own"
     entries = [e for e in estimator_entries(result.metadata) if isinstance(e, Mapping) and "engine" in e]
@@ -157,7 +158,9 @@ def _methods(result: Result) -> dict[str, Any]:
         "points": points,
         "estimand": result.metadata.get("estimand"),
         "have_letters": any("B" in point or "Δ" in point for point in (*points, *points.values())),
-        "have_posteriors": any(name in ESTIMATORS and ESTIMATORS[name].kind == "posterior" for name in names),
+        "have_posteriors": any(
+            e.kind == "posterior" for n in names if (e := ESTIMATORS.get(leading_name(n)))
+        ),
         "engine": entries[0] if entries else None,
         "citations": result.citations(),
     }

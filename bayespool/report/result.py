@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from bayespool import plots
 from bayespool.errors import InputError, known_names
+from bayespool.names import leading_name
 from bayespool.notes import Note
 from bayespool.tables.citations import Citation, cite
 from bayespool.tables.files import PathLike
@@ -326,7 +327,7 @@ def cited_by(metadata: Mapping[str, Any]) -> list[str]:
 
     keys = ["bayespool"]
     models = [f"posterior-{model}" for model in metadata.get("models") or ()]
-    for name in (*estimator_names(metadata), *models):
+    for name in map(leading_name, (*estimator_names(metadata), *models)):
         keys += ESTIMATORS[name].citations if name in ESTIMATORS else ()
     for entry in (*estimator_entries(metadata), metadata):
         engine = ENGINES.get(str(entry.get("engine"))) if isinstance(entry, Mapping) else None
@@ -345,5 +346,5 @@ def estimator_entries(metadata: Mapping[str, Any]) -> list[Any]:
 def estimator_names(metadata: Mapping[str, Any]) -> list[str]:
     """Return the distinct names of estimators in metadata or settings."""
     entries = estimator_entries(metadata)
-    names = (str(e["name"]) if isinstance(e, Mapping) else str(e).partition("(")[0] for e in entries)
+    names = (str(e["name"]) if isinstance(e, Mapping) else leading_name(str(e)) for e in entries)
     return list(dict.fromkeys(names))

@@ -20,6 +20,7 @@ from bayespool.errors import InputError
 from bayespool.measures import Estimator, Measure
 from bayespool.measures.base import with_ideal
 from bayespool.measures.parsing import parse_measures, parse_sole_measure
+from bayespool.models.terms import refuse_lacking_columns
 from bayespool.names import By, Estimand, Ideal
 from bayespool.notes import Note, noted
 from bayespool.pooling import describe_pool
@@ -254,6 +255,9 @@ class Asked:
             tuple(estimators),
             self.estimand if estimand is None else estimand,
         )
+        for estimator in estimators:
+            if isinstance(estimator, PosteriorEstimator):
+                refuse_lacking_columns(given, estimator.terms)
         has_posterior = any(isinstance(e, PosteriorEstimator) for e in estimators)
         lack = ""
         if has_posterior and not given.pooled.any():

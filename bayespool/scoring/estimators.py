@@ -19,7 +19,16 @@ from bayespool.evidence import Bounds
 from bayespool.measures import Estimator
 from bayespool.models import MODELS, ModelSpec
 from bayespool.models.registry import add_model
-from bayespool.names import AS_JUDGED, COMBINED_MODELS, HIERARCHICAL_FORMS, leading_name, split_list
+from bayespool.names import (
+    AS_JUDGED,
+    COMBINED_MODELS,
+    HIERARCHICAL_FORMS,
+    estimator_of_model,
+    leading_name,
+    split_effects,
+    split_list,
+    with_settings,
+)
 from bayespool.posterior import PosteriorDifference, PosteriorEstimator
 from bayespool.posterior.preparation import estimator_prior_names
 from bayespool.tables.formatting import counted
@@ -30,7 +39,7 @@ _BY_TOPICS = "topics-adjustment"
 def _posterior(
     model: str, citations: Iterable[str], description: str | None = None, *, source: str | None = None
 ) -> None:
-    name = f"posterior-{model.replace('_', '-')}"
+    name = estimator_of_model(model)
     register_estimator(
         name,
         description=description,
@@ -213,7 +222,10 @@ def parse_estimator(text: str | Estimator, **settings: Any) -> Estimator:
         return text
     entry = ESTIMATORS.get(leading_name(text))
     if entry is not None and "priors" in settings and issubclass(entry.make, PosteriorEstimator):
-        names = estimator_prior_names(entry.fixed["model"])
+        effects = split_effects(text)[1]
+        names = estimator_prior_names(
+            f"{entry.fixed['model']} + {effects}" if effects else entry.fixed["model"]
+        )
         settings["priors"] = {k: v for k, v in settings["priors"].items() if k in names}
     return estimator_from_text(text, **settings)
 
@@ -261,7 +273,7 @@ def estimator_labels(estimators: Sequence[Estimator]) -> tuple[str, ...]:
             for name in (_own_settings(e) if len(alike) > 1 else ())
             if any(getattr(other, name) != getattr(e, name) for other in alike)
         ]
-        labels.append(f"{e.name}({', '.join(settings)})" if settings else e.name)
+        labels.append(with_settings(e.name, ", ".join(settings)) if settings else e.name)
     return tuple(labels)
 
 
@@ -276,7 +288,7 @@ def _setting_text(value: Any) -> str:
     """Return a setting as users type it: of an estimator, its name with settings in parentheses."""
     if isinstance(value, Estimator) and not isinstance(value, type):
         settings = [f"{name}={_setting_text(getattr(value, name))}" for name in _own_settings(value)]
-        return repr(f"{value.name}({', '.join(settings)})" if settings else value.name)
+        return repr(with_settings(value.name, ", ".join(settings)) if settings else value.name)
     return repr(value)
 
 

@@ -28,8 +28,9 @@ from bayespool.measures.parsing import parse_measures
 from bayespool.names import PREPARED_SUFFIX
 from bayespool.pooling import describe_pool
 from bayespool.posterior import PosteriorEstimator
-from bayespool.posterior.preparation import Recorded, evidence_depth, recorded_work
+from bayespool.posterior.preparation import evidence_depth
 from bayespool.posterior.thresholds import describe_excess_levels, find_thresholds
+from bayespool.posterior.work import Recorded, recorded_work
 from bayespool.report.saving import StoredResult, result_of_json
 from bayespool.scoring.scores import Scores
 from bayespool.scoring.scoring import score

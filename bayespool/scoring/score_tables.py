@@ -12,7 +12,7 @@ import numpy as np
 from bayespool.corrections import ESTIMATORS
 from bayespool.errors import InputError
 from bayespool.measures.parsing import is_trec_eval_measure
-from bayespool.names import HIERARCHICAL_FORMS
+from bayespool.names import HIERARCHICAL_FORMS, split_effects
 from bayespool.notes import Kind, Note, likeness, merged, noted
 from bayespool.scoring.columns import BOUNDS, RUN_COLUMNS, SCORE_COLUMNS
 from bayespool.tables.formatting import counted, level, percent, some_of
@@ -290,11 +290,14 @@ def _heading(estimator: str) -> str:
     --------
     >>> _heading("topics-adjustment(base='condensed-list', n_draws=100)")
     'topics\nadjust.\n(condensed-list, n_draws=100)'
+    >>> _heading("posterior-ratio + (1 | type)")
+    'posterior\nratio\n+ (1 | type)'
     """
-    name, _, settings = estimator.partition("(")
+    base, effects = split_effects(estimator)
+    name, _, settings = base.partition("(")
     label = ESTIMATORS[name].label if name in ESTIMATORS else name.replace("posterior-", "posterior\n")
     values = re.sub(r"\w+='([^']*)'", r"\1", settings)  # a text says enough without its name
-    return f"{label}\n({values}" if values else label
+    return "\n".join([label, *[f"({values}"] * bool(values), *[f"+ {effects}"] * bool(effects)])
 
 
 def _parts_for(arrangement: Arrangement, frame: pd.DataFrame) -> tuple[ViewColumn, ...]:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from columns import with_columns
 from each import cases
 from fits import dense_matrix, prepared_evidence
 from graphs import NO_LINKER, free_points
@@ -13,8 +14,11 @@ from scipy.special import expit
 
 from bayespool.inference.density import Density, Rows
 from bayespool.inference.laplace import find_mode
+from bayespool.measures import parse_measure
 from bayespool.models import MODEL_NAMES, MODELS
 from bayespool.models.graphs import build_graph
+from bayespool.models.registry import model_named
+from bayespool.posterior import ScoringProblem
 
 CENTERED = {(model, of) for model in ("interpolated", "odds_ratio", "smoothed") for of in ("topic", "run")}
 
@@ -34,8 +38,21 @@ PARTS_OF_ANOTHER = ("interpolated", "ratio")
     "model", [pytest.param(m, marks=pytest.mark.slow if m in PARTS_OF_ANOTHER else ()) for m in MODEL_NAMES]
 )
 def test_the_density_is_the_one_of_the_pymc_graph(model):
-    evidence = prepared_evidence(model)
-    graph, density = build_graph(MODELS[model], evidence), Density(MODELS[model].structure(evidence))
+    check_graph(MODELS[model], prepared_evidence(model))
+
+
+BOTH = "(1 | type) + (1 | language)"
+
+
+@cases("model", [f"ratio + {BOTH} + length", f"interpolated + {BOTH}"])
+def test_the_density_with_effects_of_columns_is_the_one_of_the_pymc_graph(model):
+    problem = ScoringProblem(with_columns(), ("new-a", "new-b"), parse_measure("P@10"), "complete")
+    check_graph(model_named(model), problem.prepare(model, {}).evidence)
+
+
+def check_graph(spec, evidence):
+    model = spec.base
+    graph, density = build_graph(spec, evidence), Density(spec.structure(evidence))
     logp, point_of = graph.compile_logp(jacobian=True, **NO_LINKER), free_points(graph)
     rng, differences = np.random.default_rng(1), []
     for _ in range(4):

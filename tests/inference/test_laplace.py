@@ -68,9 +68,9 @@ def test_many_draws_are_the_same_in_single_precision(model, single, monkeypatch)
     if model == "ratio":  # cells are drawn by rejection, so that a few may differ
         off = np.abs(held["interaction_effect"] - usual["interaction_effect"])
         assert np.mean(off < 1e-5) > 0.99
-    intercept = spec.topic_intercept(usual, 3)
+    intercept = spec.topic_intercept(usual, {"topic": 3})
     assert (intercept == usual["mu"] + usual["topic_effect"][:, 3]).all()
-    np.testing.assert_allclose(spec.topic_intercept(held, 3), intercept, atol=1e-5)
+    np.testing.assert_allclose(spec.topic_intercept(held, {"topic": 3}), intercept, atol=1e-5)
 
 
 def test_without_evidence_draws_come_from_the_priors():

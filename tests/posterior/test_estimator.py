@@ -27,7 +27,8 @@ from bayespool.models.spec import BELOW_POOL_PRIORS
 from bayespool.pooling.pools import with_strategy_pool
 from bayespool.posterior import Completion, PosteriorEstimator, ScoringProblem
 from bayespool.posterior.distance import slope_within_rankings
-from bayespool.posterior.preparation import PreparedModel, keep_work
+from bayespool.posterior.preparation import PreparedModel
+from bayespool.posterior.work import keep_work
 
 every_engine = pytest.mark.parametrize("engine", ["laplace", pytest.param("nuts", marks=pytest.mark.slow)])
 

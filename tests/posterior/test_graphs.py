@@ -9,6 +9,7 @@ import numpy as np
 import pymc as pm
 import pytensor
 import pytest
+from columns import with_columns
 from each import cases
 from fits import TARGETS
 from graded_example import graded_example
@@ -63,13 +64,17 @@ def unjudged_log_odds(problem: ScoringProblem, prepared: Any, values: dict[str, 
     cell = organization * n_topics + u.topic
     log_odds += values["sigma_interaction"] * values["standard_new_interaction"][cell]
     slopes = values["standard_new_slope"].reshape(2, -1)[organization]
-    return log_odds + values["sigma_slope"] * tails * (slopes * prepared.predictors).sum(axis=1)
+    predictors = prepared.predictors[:, : slopes.shape[1]]
+    return log_odds + values["sigma_slope"] * tails * (slopes * predictors).sum(axis=1)
 
 
-@cases("model", ["ratio", "interpolated"])
+BOTH = "(1 | type) + (1 | language)"
+
+
+@cases("model", ["ratio", "interpolated", f"ratio + {BOTH} + length", f"interpolated + {BOTH}"])
 def test_chances_of_unjudged_documents_are_those_of_the_model(model: str) -> None:
     """A uniform number just below the chance makes a document relevant, one just above does not."""
-    example, runs = load_example(), ("new-b", "new-a")
+    example, runs = with_columns(), ("new-b", "new-a")
     graph = model_graph(example, "P@10", model, run_ids=runs)
     problem = ScoringProblem(example, runs, parse_measure("P@10"), "complete")
     prepared, rng = problem.prepare(model, {}), np.random.default_rng(3)
@@ -80,13 +85,13 @@ def test_chances_of_unjudged_documents_are_those_of_the_model(model: str) -> Non
             values[name] = np.abs(values[name]) + 0.5
     if "c" in values:
         values["c"] = np.array(0.4)
-    for name in ("topic", "organization", "run"):
+    for name in ("topic", "organization", "run", "type", "language"):
         if f"standard_{name}" in values:
             values[f"standard_{name}"] -= values[f"standard_{name}"].mean()
     named = [n for n in graph.named_vars if n.endswith("_effect") or n.startswith("sigma_") or n == "beta"]
     found = {n: values[n] if n in values else evaluate(graph, n, values) for n in named}
     p = expit(unjudged_log_odds(problem, prepared, values | found))
-    assert 0.01 < p.min() < p.max() < 0.999
+    assert 0.01 < p.min() < p.max() < 0.99999
     for factor, relevant in ((1 - 1e-6, 1), (1 + 1e-6, 0)):
         drawn = evaluate(graph, "unjudged_relevant", values | {"standard_relevance": p * factor})
         assert drawn.tolist() == [relevant] * len(p)

@@ -265,7 +265,7 @@ def test_settings_are_defaults_for_what_the_text_does_not_say() -> None:
 REFUSED = {
     "": "no estimator ''; known: as-judged, background", "posterior-foreground": "'posterior-foreground'",
     "background(": r"estimator 'background\(': ", "background(0.5)": "name=value",
-    "background(e=0.5)(1)": "name=value", "background(e=0.5) + 1": "name=value",
+    "background(e=0.5)(1)": "name=value", "background(e=0.5) + 1": "takes no effects",
     "background(**{'e': 0.5})": "name=value",
     "background(f=0.5)": "no setting 'f'; background has estimand, fit, e",
     "background(e=x)": r"estimator 'background\(e=x\)': ",

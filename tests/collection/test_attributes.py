@@ -1,0 +1,118 @@
+"""Attributes of runs and topics: where they are read from, and that collections keep them."""
+
+from __future__ import annotations
+
+import dataclasses
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from columns import with_columns
+from each import cases
+
+from bayespool import load_example, read_collection
+from bayespool.collection import Collection, build_collection
+from bayespool.collection.attributes import NO_ATTRIBUTES, Attributes, gather_attributes, with_attributes
+from bayespool.collection.packing import join_runs, pack, pool_alone, unpack
+from bayespool.errors import InputError
+
+ROWS = [
+    {"run_id": "a", "organization": "x", "type": "neural", "size": 3.5},
+    {"run_id": "b", "organization": "y", "type": None, "size": None},
+]
+COLUMNS = {"type": {"a": "neural"}, "size": {"a": "3.5"}}
+
+
+def test_files_frames_rows_and_mappings_have_the_same_columns(tmp_path: Path) -> None:
+    path = tmp_path / "runs.csv"
+    pd.DataFrame(ROWS).to_csv(path, index=False)
+    mapping = {str(row["run_id"]): row for row in ROWS}
+    for row in mapping.values():
+        del row["run_id"]
+    for source in (path, [path], pd.DataFrame(ROWS).assign(run_id=["a", "b"]), mapping):
+        assert gather_attributes(source, "run").columns == COLUMNS
+    assert gather_attributes({"a": "x"}, "run") == NO_ATTRIBUTES
+    xml = tmp_path / "runs.xml"
+    xml.write_text("<set><runs><tag>a</tag><organization>x</organization></runs></set>")
+    assert gather_attributes(xml, "run") == NO_ATTRIBUTES
+
+
+def test_a_column_of_organizations_under_another_name_is_no_attribute(tmp_path: Path) -> None:
+    path = tmp_path / "runs.csv"
+    path.write_text("tag,type,team size\na,x,3\n")  # nor is what no formula can name
+    assert gather_attributes(path, "run") == NO_ATTRIBUTES
+
+
+@cases(
+    ("text", "wrong"),
+    [
+        ("run_id,organization,type\na,x,n\na,x,m\n", r"runs.csv, line 3: run 'a' has type 'm' here and 'n'"),
+        ("name,organization,type\na,x,n\n", "no column run_id in the table of runs"),
+    ],
+)
+def test_tables_that_are_refused(text: str, wrong: str, tmp_path: Path) -> None:
+    path = tmp_path / "runs.csv"
+    path.write_text(text)
+    with pytest.raises(InputError, match=wrong):
+        gather_attributes(path, "run")
+
+
+def test_values_are_texts_or_numbers() -> None:
+    table = Attributes({"type": {"a": "neural"}, "size": {"a": "3.5", "b": "-1"}})
+    assert table.texts("type", ["b", "a"]) == ["unknown", "neural"]
+    numbers = table.numbers("size", ["c", "a", "b"])
+    assert numbers is not None
+    np.testing.assert_equal(numbers, [np.nan, 3.5, -1.0])
+    assert table.numbers("type", ["a"]) is None
+
+
+def test_only_columns_change_the_fingerprint() -> None:
+    example = load_example()
+    assert with_attributes(example, NO_ATTRIBUTES, None) is example
+    of_others = dataclasses.replace(example, runs=Attributes({"type": {"stranger": "x"}}))
+    assert of_others.fingerprint == example.fingerprint
+    assert with_columns().fingerprint != example.fingerprint
+
+
+def columns(collection: Collection) -> tuple[Any, Any]:
+    return collection.runs.columns, collection.topics.columns
+
+
+def test_other_collections_of_the_same_runs_keep_them() -> None:
+    given = with_columns()
+    assert columns(pickle.loads(pickle.dumps(given))) == columns(given)
+    assert columns(given.unpool(organization="north")) == columns(given)
+    part = pool_alone(given)
+    again = unpack(pack(part))
+    assert again.fingerprint == part.fingerprint
+    assert set(again.runs.columns["type"]) < set(given.runs.columns["type"])  # those of the pool alone
+    assert again.topics.columns == given.topics.columns
+
+
+def test_runs_that_are_joined_bring_theirs() -> None:
+    part = pool_alone(with_columns())
+    topic = part.query_ids[0]
+    joined = join_runs(
+        part,
+        {"mine": {topic: {"d1": 1.0}}},
+        organizations={"mine": {"organization": "me", "type": "lexical"}},
+    )
+    assert joined.runs.columns["type"] == part.runs.columns["type"] | {"mine": "lexical"}
+    assert joined.topics.columns == part.topics.columns
+
+
+def test_tables_are_read_with_the_collection() -> None:
+    runs = {name: {"q1": {"d1": 2.0, "d2": 1.0}} for name in ("one", "two")}
+    organizations = pd.DataFrame(
+        {"run_id": ["one.txt", "two"], "organization": ["a", "b"], "type": ["x", "y"]}
+    )
+    asked: dict[str, Any] = {"organizations": organizations, "topics_table": {"q1": {"length": 4}}}
+    read = read_collection({"q1": {"d1": 1, "d2": 0}}, pool=runs, known_depth=2, **asked)
+    assert columns(read) == ({"type": {"one": "x", "two": "y"}}, {"length": {"q1": "4"}})
+    built = build_collection(runs, {"q1": {"d1": 1}}, **asked)
+    assert built.topics == read.topics
+    with pytest.raises(InputError, match="no topic with attributes is in the collection: the table has 'q9'"):
+        build_collection(runs, {"q1": {"d1": 1}}, topics_table={"q9": {"length": 4}})
