@@ -212,18 +212,30 @@ def learned_fusion(
 ) -> LearnedFusion:
     """Return the cached fusion model for P(relevance ≥ rel | relevance ≥ given).
 
-    One that is not ``held_out`` is for documents of runs whose organizations contributed nothing.
+    One that is not ``held_out`` is for documents of runs whose organizations contributed nothing. It is the
+    one that is, where that has been learned.
     """
-
-    def learn() -> LearnedFusion:
+    learned, key = _learned(collection), (rel, given, held_out)
+    if (rel, given, True) in learned:
+        return learned[rel, given, True]
+    if key not in learned:
         joined = joined_pool(collection)
         if joined is not None and not held_out:
             of_pool = learned_fusion(joined.pool, rel=rel, given=given, held_out=False)
-            return _join(of_pool, collection, joined.places)
-        with one_thread():
-            return _learn(collection, rel, given, held_out=held_out)
+            learned[key] = _join(of_pool, collection, joined.places)
+        else:
+            with one_thread():
+                learned[key] = _learn(collection, rel, given, held_out=held_out)
+    return learned[key]
 
-    return collection.memo.once("learned fusion", learn, (rel, given, held_out))
+
+def forget_learned_fusion(collection: Collection) -> None:
+    """Forget the fusion models of a collection, which may be as large as its rankings."""
+    _learned(collection).clear()
+
+
+def _learned(collection: Collection) -> dict[tuple[int, int, bool], LearnedFusion]:
+    return collection.memo.once("learned fusion", dict[tuple[int, int, bool], LearnedFusion])
 
 
 def _join(fusion: LearnedFusion, collection: Collection, places: OrderArray) -> LearnedFusion:

@@ -9,6 +9,7 @@ from math import exp, log, log1p, sqrt
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 from scipy.linalg import LinAlgError
 from scipy.linalg.lapack import dposv, dpotrf, dpotrs, dtrtrs
 
@@ -51,6 +52,10 @@ class Arrow:
 
     layout: Layout
     outer: FloatArray
+
+    def with_precision(self, kind: npt.DTypeLike) -> Arrow:
+        """Return the matrix with numbers of another precision."""
+        return Arrow(self.layout, self.outer.astype(kind, copy=False))
 
     def trace_with(self, other: FloatArray) -> float:
         """Return the trace of the product with another arrow matrix."""

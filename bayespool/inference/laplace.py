@@ -86,7 +86,7 @@ class PosteriorMode(NamedTuple):
     @property
     def gaussian(self) -> Factor:
         """The Gaussian, made anew each time: of thousands of topics it is as large as the curvature."""
-        return self.curvature.factor(self.sums)
+        return self.curvature.with_precision(np.float64).factor(self.sums)
 
 
 def find_scales(density: Density, theta: FloatArray, x: FloatArray) -> Start:
@@ -153,6 +153,7 @@ def find_modes(
     # other, the others far from these where θ is likely by then.
     n_first, is_choice = 2 * len(theta), n < len(points)
     chosen = choose_points(straight, n_first).tolist() if is_choice else list(range(len(points)))
+    kind = np.float32 if is_large(1 + min(n, len(points)), middle.curvature.outer.size) else np.float64
     prior, modes = density.log_prior_of_scales(points.T), [middle]
     known = [middle.log_marginal - density.log_prior_of_scales(theta)]
     every = np.vstack([straight, np.zeros_like(theta)])
@@ -169,7 +170,8 @@ def find_modes(
             start = shares[0] @ [mode.x for mode in modes]
         else:
             start = middle.x + straight[at] @ drift
-        modes.append(find_mode(density, points[at], start, _POINT_TOLERANCE))
+        mode = find_mode(density, points[at], start, _POINT_TOLERANCE)
+        modes.append(mode._replace(curvature=mode.curvature.with_precision(kind)))
         known.append(modes[-1].log_marginal - prior[at])
     order = np.roll(np.arange(len(modes) - 1), -n_first if is_choice else 0).tolist()
     return [chosen[k] for k in order], [modes[1 + k] for k in order]
@@ -510,9 +512,7 @@ def approximate(
     log_weight = shares @ (log_marginal - density.log_prior_of_scales(nodes.T))
     log_weight += density.log_prior_of_scales(points.T) - log_placed
     weight = np.exp(log_weight - log_weight.max())
-    counts = np.flatnonzero(
-        weight[few] > 0.01 * weight[few].max()
-    )  # the rest: a few thousandths of the whole
+    counts = np.flatnonzero(weight[few] > 0.01 * weight[few].max())  # the rest: a few thousandths of all
     if not len(counts):
         raise LinAlgError("no point has a weight")
     far = (straight[counts] ** 2).sum(axis=1) - 2 * straight @ straight[counts].T
@@ -537,7 +537,7 @@ def _means(
     """Return posterior means of x, likelihood curvatures and log marginal densities; empty ``modes``."""
     # computed at the first nodes, whose offsets from mode, curvature and Laplace's marginal are interpolated
     mean, log_marginal = np.array([mode.x for mode in modes]), np.array([mode.log_marginal for mode in modes])
-    kind = np.float32 if is_large(len(modes), modes[0].curvature.outer.size) else np.float64
+    kind = modes[-1].curvature.outer.dtype
     curvature: AnyArray = np.empty((len(modes), *modes[0].curvature.outer.shape), dtype=kind)
     offset, gained = np.zeros_like(mean[:n_centered]), np.zeros(len(modes[:n_centered]))
     changed, n_steps = np.zeros_like(curvature[:n_centered]), _N_CENTER_STEPS

@@ -160,6 +160,9 @@ def fit_threshold(
     The models are fitted again to ``kinds`` for runs that may be of a new kind.
     """
     usual, others = _prepare(problem, models, priors, kinds if new_kind is not None else None)
+    if is_only and is_large(n_draws, len(problem.collection.query_ids)):
+        for one, _ in (usual, others) if others is not None else (usual,):
+            one.forget()
     more: dict[str, Any] = {"shift": shift, "new_kind": new_kind, "below": below, "is_only": is_only}
     return fit_prepared(usual, others, engine, n_draws, random_seed, **more)
 

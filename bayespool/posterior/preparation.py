@@ -23,6 +23,7 @@ from bayespool.evidence import (
     judgment_counts,
 )
 from bayespool.evidence.held_out import HeldOutDocuments, held_out_documents
+from bayespool.evidence.learned_fusion import forget_learned_fusion
 from bayespool.evidence.predictor_table import with_predictors, without_some_labels
 from bayespool.evidence.predictors import DocumentContext, KnownFusion, evidence_predictors
 from bayespool.evidence.predictors_of_labels import company_slopes, label_ratios, label_slopes
@@ -221,6 +222,12 @@ class ScoringProblem:
     def record_fusion(self) -> None:
         """Record what learned fusion says of hidden documents (`SharedWork`)."""
         self.shared.record(*self._fusion_name, **self._context(hidden=True).fusion._asdict())
+
+    def forget(self) -> None:
+        """Forget what predictors are computed from, of thousands of topics hundreds of megabytes."""
+        self._contexts.clear()
+        forget_learned_fusion(self.part)
+        forget_learned_fusion(self.collection)
 
     def places(self, depth: int) -> DocumentPlaces:
         """Return runs and ranks for the documents to complete, down to the given depth."""

@@ -19,6 +19,7 @@ from bayespool.evidence.learned_fusion import (
     _processes,
     _Regression,
     _Shares,
+    forget_learned_fusion,
     learned_fusion,
 )
 from bayespool.evidence.pooled_ranks import pooled_ranks, rank_gains
@@ -52,6 +53,20 @@ def predicted(training: TrainingDocuments, rows: np.ndarray, columns: np.ndarray
     relevant = training.relevant[rows]
     at = seen @ gain[:-1] * (1 / (length * gain[-1]) + 2 / n_runs)
     return float(at @ np.linalg.solve(kernel + np.eye(len(rows)), relevant - relevant.mean()))
+
+
+def test_what_is_learned_for_pooled_runs_is_what_new_ones_need() -> None:
+    collection = load_example()
+    run, topic, _, pair = documents_of(collection, ("new-a", "new-b"), 30)
+    alone = learned_fusion(collection, held_out=False)
+    whole = learned_fusion(collection)
+    assert list(alone.fits) == [NO_HOLDOUT]
+    assert learned_fusion(collection, held_out=False) is whole
+    np.testing.assert_array_equal(whole.log_odds(run, topic, pair), alone.log_odds(run, topic, pair))
+    runs = np.array(collection.run_index(["new-a", "new-b"]))
+    np.testing.assert_array_equal(whole.run_skill_regression(runs), alone.run_skill_regression(runs))
+    forget_learned_fusion(collection)
+    assert list(learned_fusion(collection, held_out=False).fits) == [NO_HOLDOUT]
 
 
 @cases("which", [-1, 3])

@@ -335,6 +335,8 @@ def test_models_of_many_topics_have_the_mixtures_draws_alone(monkeypatch: pytest
     collection = load_example()
     (usual,) = PosteriorEstimator().estimate(collection, "new-b")
     monkeypatch.setattr("bayespool.posterior.fitting.is_large", lambda *_: True)
+    forgotten = list[object]()
+    monkeypatch.setattr("bayespool.posterior.preparation.forget_learned_fusion", forgotten.append)
     (part,) = PosteriorEstimator().estimate(collection, "new-b")
     assert part.weights == pytest.approx(usual.weights, abs=1e-12)
     assert part.value == pytest.approx(usual.value, abs=0.1 * usual.std[0])
@@ -342,3 +344,4 @@ def test_models_of_many_topics_have_the_mixtures_draws_alone(monkeypatch: pytest
     n = {name: np.prod(fit.shape) for name, fit in part.fits.items()}
     assert max(n.values()) < np.prod(usual.fits["ratio"].shape)
     assert min(n.values()) >= 400
+    assert len({id(one) for one in forgotten}) == 2  # the collection, and that of kinds
