@@ -16,7 +16,7 @@ import numpy as np
 from bayespool.arrays import FloatArray
 from bayespool.collection.files import read_bytes
 from bayespool.collection.frames import NAMES, all_columns
-from bayespool.collection.readers import Reading, csv_rows
+from bayespool.collection.readers import ORGANIZATION_NAMES, Reading, csv_rows
 from bayespool.errors import InputError, some
 from bayespool.tables.formatting import counted
 
@@ -79,13 +79,17 @@ class Attributes:
 NO_ATTRIBUTES = Attributes()
 
 
-def gather_attributes(source: Table, of: Of, *, reading: Reading = Reading()) -> Attributes:
-    """Return the columns of a table of runs or topics but for the ids, and for organizations.
+def gather_attributes(
+    source: Table, of: Of, *, reading: Reading = Reading(), organization: Sequence[str] = ORGANIZATION_NAMES
+) -> Attributes:
+    """Return the columns of a table of runs or topics but for the ids, and for organizations of runs.
+
+    Organizations are in the column with the first of the names ``organization`` that the table has.
 
     Raises
     ------
     InputError
-        No column of ids, a row without an id, or two values for one id.
+        No column of ids, or two values for one id.
 
     Examples
     --------
@@ -95,11 +99,11 @@ def gather_attributes(source: Table, of: Of, *, reading: Reading = Reading()) ->
     if source is None or hasattr(source, "__next__"):  # an iterator, which can be read once
         return NO_ATTRIBUTES
     if isinstance(source, str | os.PathLike):
-        return _columns_of_ids(*_read(Path(source), reading), of, Path(source))
+        return _columns_of_ids(*_read(Path(source), reading), of, organization, Path(source))
     if isinstance(source, list | tuple) and all(isinstance(each, str | os.PathLike) for each in source):
         joined = NO_ATTRIBUTES
         for path in source:
-            joined = joined.joined(gather_attributes(path, of, reading=reading))
+            joined = joined.joined(gather_attributes(path, of, reading=reading, organization=organization))
         return joined
     if isinstance(source, Mapping):
         rows = {str(each): row for each, row in source.items() if isinstance(row, Mapping)}
@@ -107,8 +111,8 @@ def gather_attributes(source: Table, of: Of, *, reading: Reading = Reading()) ->
             raise InputError("topics without columns", hint='write {"topic": {"column": value}}')
         names = dict.fromkeys(name for row in rows.values() for name in row)
         columns: dict[str, Iterable[Any]] = {n: [row.get(n) for row in rows.values()] for n in names}
-        return _columns_of_ids({_IDS[of][0]: list(rows), **columns}, [], of)
-    return _columns_of_ids(all_columns(source, f"table of {of}s"), [], of)
+        return _columns_of_ids({_IDS[of][0]: list(rows), **columns}, [], of, organization)
+    return _columns_of_ids(all_columns(source, f"table of {of}s"), [], of, organization)
 
 
 def _read(path: Path, reading: Reading) -> tuple[dict[str, list[str]], list[int]]:
@@ -122,7 +126,11 @@ def _read(path: Path, reading: Reading) -> tuple[dict[str, list[str]], list[int]
 
 
 def _columns_of_ids(
-    columns: Mapping[str, Iterable[Any]], lines: Sequence[int], of: Of, path: Path | None = None
+    columns: Mapping[str, Iterable[Any]],
+    lines: Sequence[int],
+    of: Of,
+    organization: Sequence[str],
+    path: Path | None = None,
 ) -> Attributes:
     if not columns:
         return NO_ATTRIBUTES
@@ -131,8 +139,7 @@ def _columns_of_ids(
     if key is None:
         hint = f"begin with a column {_IDS[of][0]}; there are {', '.join(columns)}"
         raise InputError(f"no column {_IDS[of][0]} in the table of {of}s", path=path, hint=hint)
-    organization = next((lower[n] for n in ("organization", "type", "run_type") if n in lower), None)
-    left_out = {key, organization} if of == "run" else {key}
+    left_out = {key, *([lower[n] for n in organization if n in lower][:1] if of == "run" else [])}
     ids, by_name = [_text(each) for each in columns[key]], dict[str, dict[str, str]]()
     for name, values in columns.items():
         if name in left_out or not _NAME.fullmatch(name):  # no formula could name it

@@ -391,7 +391,7 @@ class Collection(ReadOnlyArrays):
         >>> load_example().with_attributes(topics=lengths).topics.columns["length"]["701"]
         '3'
         """
-        return with_attributes(self, gather_attributes(runs, "run"), topics)
+        return with_attributes(self, gather_attributes(runs, "run", organization=("organization",)), topics)
 
     @property
     def contributors(self) -> OrderArray:

@@ -39,6 +39,8 @@ from bayespool.tables.files import MAX_FILE_SIZE, PathLike, atomic_write
 from bayespool.tables.formatting import counted
 
 _RUN_ID_NAMES = ("run_id", "run", "tag")
+ORGANIZATION_NAMES = ("organization", "type", "run_type")
+"""Names of the column of organizations, the first of them that a list has."""
 
 
 def csv_rows(data: bytes, path: Path) -> Iterator[tuple[list[str], int]]:
@@ -373,7 +375,7 @@ def read_organizations(path: PathLike, *, max_file_size: int = MAX_FILE_SIZE) ->
         The file cannot be read; a column is missing or repeated, an organization is missing; a run has two
         organizations.
     """
-    return _values_by_run(Path(path), "organization", ["organization", "type", "run_type"], max_file_size)
+    return _values_by_run(Path(path), "organization", ORGANIZATION_NAMES, max_file_size)
 
 
 def _xml_entries(data: bytes, path: Path) -> Iterator[tuple[str, str, int | None]]:

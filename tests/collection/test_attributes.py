@@ -44,6 +44,10 @@ def test_a_column_of_organizations_under_another_name_is_no_attribute(tmp_path: 
     path = tmp_path / "runs.csv"
     path.write_text("tag,type,team size\na,x,3\n")  # nor is what no formula can name
     assert gather_attributes(path, "run") == NO_ATTRIBUTES
+    path.write_text(f"run_id,type\n{load_example().run_ids[0]},x\n")  # beside the organizations it is one
+    assert load_example().with_attributes(runs=path).runs.columns == {
+        "type": {load_example().run_ids[0]: "x"}
+    }
 
 
 @cases(
