@@ -84,8 +84,8 @@ def test_priors_are_those_of_the_formula() -> None:
     ("estimator", "wrong"),
     [
         (
-            "posterior-ratio + (1 | tpye)",
-            "no column 'tpye'; it has type of runs and language, length of topics",
+            "posterior-ratio + (1 | types)",
+            "no column 'types'; it has type of runs and language, length of topics",
         ),
         ("posterior-ratio + type", "type has texts, which are levels; write (1 | type)"),
         ("background + (1 | type)", "background takes no effects"),
@@ -278,5 +278,5 @@ def test_the_sampler_finds_what_the_approximation_does() -> None:
 def test_checks_take_models_with_effects() -> None:
     checks = check_models(with_columns(), models=["ratio", "ratio+(1|type)"], posterior_settings="draws=20")
     assert set(checks.to_frame().model) == {"ratio", "ratio + (1 | type)"}
-    with pytest.raises(InputError, match="no column 'tpye'"):
-        check_models(with_columns(), models="ratio + (1 | tpye)")
+    with pytest.raises(InputError, match="no column 'types'"):
+        check_models(with_columns(), models="ratio + (1 | types)")
