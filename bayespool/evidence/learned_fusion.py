@@ -212,12 +212,9 @@ def learned_fusion(
 ) -> LearnedFusion:
     """Return the cached fusion model for P(relevance ≥ rel | relevance ≥ given).
 
-    One that is not ``held_out`` is for documents of runs whose organizations contributed nothing. It is the
-    one that is, where that has been learned.
+    One that is not ``held_out`` is for documents of runs whose organizations contributed nothing.
     """
     learned, key = _learned(collection), (rel, given, held_out)
-    if (rel, given, True) in learned:
-        return learned[rel, given, True]
     if key not in learned:
         joined = joined_pool(collection)
         if joined is not None and not held_out:

@@ -61,7 +61,7 @@ def test_what_is_learned_for_pooled_runs_is_what_new_ones_need() -> None:
     alone = learned_fusion(collection, held_out=False)
     whole = learned_fusion(collection)
     assert list(alone.fits) == [NO_HOLDOUT]
-    assert learned_fusion(collection, held_out=False) is whole
+    assert learned_fusion(collection, held_out=False) is alone
     np.testing.assert_array_equal(whole.log_odds(run, topic, pair), alone.log_odds(run, topic, pair))
     runs = np.array(collection.run_index(["new-a", "new-b"]))
     np.testing.assert_array_equal(whole.run_skill_regression(runs), alone.run_skill_regression(runs))
