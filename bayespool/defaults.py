@@ -63,7 +63,7 @@ def rc_context(values: Mapping[str, Any]) -> Iterator[None]:
     >>> scores = score(load_example(), "new-a", "P@10", estimators="background")
     >>> with rc_context({"decimals": 2}):
     ...     print(scores.summary().table.splitlines()[-3])
-     new-a   0.59   0.69   9.0 %    0.09    0.60
+     new-a    0.59   0.59   0.69   9.0 %    0.60
     """
     before = dict(rcParams)
     try:
