@@ -35,7 +35,7 @@ def renamed(scores: Scores, run_ids: tuple[str, ...]) -> Scores:
         **names,
         bounds=tuple(dataclasses.replace(found, **names) for found in scores.bounds),
         estimates=tuple(
-            dataclasses.replace(e, **names, notes=tuple(f"of {run}" for run in run_ids))
+            dataclasses.replace(e, **names, notes=tuple((f"of {run}",) for run in run_ids))
             for e in scores.estimates
         ),
         metadata={
