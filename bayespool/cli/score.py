@@ -165,11 +165,10 @@ def report(files: Files, keywords: dict[str, Any], outputs: Outputs, result: Pat
 
 
 def _table(listed: str) -> dict[str, Any]:
-    """Return the option for the table that a file of one table has, of those listed; the first by default."""
+    """Return the option for the table that a file of one table has, of those listed."""
     names = tuple(listed.split())
     help = f"Table that is printed, or that a .csv or .parquet file has: {', '.join(names)}."
-    made = own_option("--table", type=names, metavar="<table>", help=help)
-    return {"table": lambda **first: made(**first)}
+    return {"table": own_option("--table", type=names, metavar="<table>", help=help)}
 
 
 @command(

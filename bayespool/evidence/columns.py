@@ -19,9 +19,9 @@ def column_predictors(collection: Collection) -> dict[str, Predictor]:
     tables["topic"] = tuple(collection.topics.columns)
     for of, names in tables.items():
         for name in names:
-            if standardized(collection, of, name) is not None:
+            if (values := standardized(collection, of, name)) is not None:
                 text = f"{name} of the {of}, in standard deviations from the mean"
-                compute = partial(_values, of=of, name=name)
+                compute = partial(_document_values, of=of, values=values)
                 predictors[name] = Predictor(name=name, description=text, per="ranking", compute=compute)
     return predictors
 
@@ -42,7 +42,5 @@ def standardized(collection: Collection, of: Of, name: str) -> FloatArray | None
     return np.nan_to_num((values - known.mean()) / spread, nan=0.0) if spread > 0 else np.zeros(len(ids))
 
 
-def _values(context: DocumentContext, of: Of, name: str) -> FloatArray:
-    values = standardized(context.collection, of, name)
-    assert values is not None  # as `column_predictors` has checked
+def _document_values(context: DocumentContext, of: Of, values: FloatArray) -> FloatArray:
     return values[context.run if of == "run" else context.topic]

@@ -85,7 +85,7 @@ class PosteriorMode(NamedTuple):
 
     @property
     def gaussian(self) -> Factor:
-        """The Gaussian, made anew each time: of thousands of topics it is as large as the curvature."""
+        """Gaussian factor of the curvature, not kept: with thousands of topics it is as large as that."""
         return self.curvature.with_precision(np.float64).factor(self.sums)
 
 

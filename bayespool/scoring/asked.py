@@ -1,4 +1,4 @@
-"""What is asked of a collection: parsed at once, and resolved once to what all answers read."""
+"""Questions to a collection: parsed when they are made, and resolved once to what all answers read."""
 
 from __future__ import annotations
 
