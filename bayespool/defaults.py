@@ -13,14 +13,21 @@ from bayespool.validation import check_number
 __all__ = ["RcParams", "fill_ci_prob", "rcParams", "rc_context"]
 
 
-_PACKAGE_DEFAULTS: dict[str, Any] = {"ci_prob": 0.95, "decimals": 4}
+_PACKAGE_DEFAULTS: dict[str, Any] = {"ci_prob": 0.95, "decimals": 4, "figure_width": 0.0}
+_BOUNDS: dict[str, dict[str, float]] = {
+    "ci_prob": {"above": 0, "below": 1},
+    "decimals": {"least": 0, "most": 9},
+    "figure_width": {"least": 2, "most": 20},
+}
+_FIGURE_WIDTHS = {"own": 0.0, "column": 3.3, "page": 6.9}  # inches
 
 
 class RcParams(UserDict[str, Any]):
     """Default values by name, checked when they are set: ``rcParams["ci_prob"] = 0.9``.
 
     ``ci_prob`` (0.95) is the probability of intervals where a function is given none; ``decimals`` (4) are
-    those of scores and differences in tables. An unknown name or a bad value is an `InputError`.
+    those of scores and differences in tables; ``figure_width`` ("own") is that of figures, in inches,
+    "column" (3.3) or "page" (6.9) of a journal. An unknown name or a bad value is an `InputError`.
     """
 
     def __missing__(self, name: str) -> Any:
@@ -31,8 +38,14 @@ class RcParams(UserDict[str, Any]):
             self.__missing__(name)
         if value is None:
             raise InputError(f"{name} cannot be None", hint="a number")
-        bounds = {"above": 0, "below": 1} if name == "ci_prob" else {"least": 0, "most": 9}
-        check_number(name, value, whole=name == "decimals", **bounds)
+        if name == "figure_width" and isinstance(value, str):
+            if value not in _FIGURE_WIDTHS:
+                raise InputError(
+                    f"{name} cannot be {value!r}", hint=f"inches, or {', '.join(_FIGURE_WIDTHS)}"
+                )
+            value = _FIGURE_WIDTHS[value]
+        if value != _PACKAGE_DEFAULTS[name]:
+            check_number(name, value, whole=name == "decimals", **_BOUNDS[name])
         super().__setitem__(name, type(_PACKAGE_DEFAULTS[name])(value))
 
     def __repr__(self) -> str:

@@ -25,7 +25,7 @@ from bayespool.evidence import score_bounds
 from bayespool.experiments import simulate_example
 from bayespool.measures import parse_measure
 from bayespool.plots import figure_grid, plot_distance, plot_forest
-from bayespool.plots.style import share_legend
+from bayespool.plots.style import finish
 from bayespool.scoring import Scores
 
 ESTIMATORS = ("smoothed", "condensed-list", "posterior-combined")
@@ -63,8 +63,7 @@ def late_runs(path: Path) -> None:
     scores = score(example.collection, measures=["P@10"], estimators=["smoothed", "posterior-combined"])
     figure, (panel,) = figure_grid(1, width=3.6, height=2.2)
     plot_forest(scores, truth=example.true_values("P@10"), legend=False, ax=panel)
-    share_legend(figure, "outside upper left", ncols=2, fontsize="small", columnspacing=1.2)
-    figure.savefig(path, dpi=200)
+    finish(figure).savefig(path, dpi=200)
 
 
 def forest(whole: Collection, scores: Scores, path: Path) -> None:

@@ -17,12 +17,17 @@ from bayespool.measures.values import Values
 @pytest.mark.parametrize(
     ("values", "said"),
     [
-        ({"ci_porb": 0.9}, r"no default 'ci_porb'; did you mean 'ci_prob'\? known: ci_prob, decimals"),
+        (
+            {"ci_porb": 0.9},
+            r"no default 'ci_porb'; did you mean 'ci_prob'\? known: ci_prob, decimals, figure_width",
+        ),
         ({"ci_prob": 95}, "ci_prob cannot be 95; above 0 and below 1"),
         ({"ci_prob": "0.9"}, "ci_prob cannot be '0.9'; a number"),
         ({"ci_prob": None}, "ci_prob cannot be None; a number"),
         ({"decimals": 2.5}, "decimals cannot be 2.5; a whole number"),
         ({"ci_prob": 0.9, "decimals": -1}, "decimals cannot be -1; at least 0 and at most 9"),
+        ({"figure_width": "wide"}, "figure_width cannot be 'wide'; inches, or own, column, page"),
+        ({"figure_width": 1.5}, "figure_width cannot be 1.5; at least 2 and at most 20"),
     ],
 )
 def test_a_wrong_default_is_refused_and_nothing_is_set(values: Mapping[str, Any], said: str) -> None:
@@ -30,11 +35,11 @@ def test_a_wrong_default_is_refused_and_nothing_is_set(values: Mapping[str, Any]
         pass
     with pytest.raises(ZeroDivisionError), rc_context({"ci_prob": 0.5}):
         _ = 1 / 0
-    assert dict(rcParams) == {"ci_prob": 0.95, "decimals": 4}
+    assert dict(rcParams) == {"ci_prob": 0.95, "decimals": 4, "figure_width": 0.0}
     with pytest.raises(InputError, match="no default 'level'"):
         _ = rcParams["level"]
     assert "level" not in rcParams
-    assert repr(rcParams) == "RcParams({'ci_prob': 0.95, 'decimals': 4})"
+    assert repr(rcParams) == "RcParams({'ci_prob': 0.95, 'decimals': 4, 'figure_width': 0.0})"
 
 
 def test_intervals_have_the_default_probability_and_results_say_which() -> None:

@@ -14,7 +14,7 @@ from bayespool.cli.files import FILE_OPTIONS, Files, is_run_name
 from bayespool.cli.functions import Parameter, parameters_of
 from bayespool.cli.parameters import Argument, Option, descriptions, flag_of, function_option, function_value
 from bayespool.cli.paths import check_paths
-from bayespool.cli.results import JSON, OUTPUT_OPTIONS, OVERWRITE, QUIET, Outputs
+from bayespool.cli.results import FIGURE_WIDTH, JSON, OUTPUT_OPTIONS, OVERWRITE, QUIET, Outputs
 from bayespool.errors import InputError
 from bayespool.names import split_list
 
@@ -225,6 +225,8 @@ def command(
                     made.append(makers[option](first=is_first))
                 else:
                     made.append(function_option(parameters()[option], first=is_first))
+        if {option.name for option in made} & {"figure", "folder"}:
+            made.append(FIGURE_WIDTH())
         if any(getattr(option, "writes", "") == "file" for option in made):
             made.append(OVERWRITE())
         return [*made, JSON(), QUIET(), _HELP_ALL(help="Show all options, and the names they take.")]

@@ -139,7 +139,7 @@ def _run(
     "experiments/leaving_out.py:leave_out",
     first="qrels pool organizations measures estimators by collections folder jobs random_seed",
     more="n_clusters run_types types top truth repool_to test announce posterior_settings judges known_depth "
-    "pool_strategy reading later cluster",
+    "pool_strategy reading later cluster report",
     own=_LATER,
     short="Leave organizations out of the pool and grade every estimator",
 )
@@ -178,7 +178,7 @@ def _with_types(files: Files, keywords: dict[str, Any]) -> None:
     first="qrels pool organizations measures estimators widths n_samples n_common collections folder jobs "
     "random_seed",
     more="n_topic_samples by repool_to run_types pool_type target_type posterior_settings judges known_depth "
-    "pool_strategy reading cluster",
+    "pool_strategy reading cluster report",
     own=_CLUSTER,
     short="Show how pool width and common topics decide the bias",
 )
@@ -204,7 +204,7 @@ def random_pools(files: Files, keywords: dict[str, Any], outputs: Outputs, **exe
     first="qrels pool organizations measures strategies budgets keep estimators collections folder jobs "
     "random_seed",
     more="by top truth repool_to test stop posterior_settings judges known_depth pool_strategy reading "
-    "cluster",
+    "cluster report",
     own=_KEEP,
     short="Show how biased pools of different strategies and budgets are",
 )
@@ -236,7 +236,7 @@ def budgets(
     first="qrels pool organizations judges measures intervals unpool collections folder figure jobs "
     "random_seed",
     more="tasks batch texts estimators posterior_settings repool_to own_judgments known_depth "
-    "pool_strategy reading",
+    "pool_strategy reading report",
     own=_TASKS,
     short="Evaluate the labels of second judges",
 )
@@ -328,7 +328,7 @@ def _write_tasks(listed: Any, path: Path, source: Path | None, to_do: str) -> No
 @command(
     "experiments/checks.py:check_models",
     first="qrels pool organizations measures models n_folds collections folder jobs random_seed",
-    more="posterior_settings judges known_depth pool_strategy reading",
+    more="posterior_settings judges known_depth pool_strategy reading report",
     own=JOBS,
     short="Check the models on a pool: organizations held out",
 )

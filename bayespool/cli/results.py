@@ -18,6 +18,7 @@ import click
 from bayespool import __version__
 from bayespool.cli.messages import quietly
 from bayespool.cli.parameters import Option, own_option, store_in_context, stored_value
+from bayespool.defaults import rc_context
 from bayespool.errors import InputError
 from bayespool.names import split_list
 from bayespool.notes import noted
@@ -44,6 +45,22 @@ QUIET = own_option(
     expose_value=False,
     callback=lambda context, _, quiet: context.with_resource(quietly(quiet)),
     help="Print only results and errors: no progress, no warnings.",
+)
+
+
+def _set_figure_width(context: click.Context, _: click.Parameter, width: str | None) -> None:
+    """Make figures of this command so wide."""
+    if width is not None:
+        is_number = width.replace(".", "", 1).isdecimal()
+        context.with_resource(rc_context({"figure_width": float(width) if is_number else width}))
+
+
+FIGURE_WIDTH = own_option(
+    "--figure-width",
+    metavar="<column|page|inches>",
+    expose_value=False,
+    callback=_set_figure_width,
+    help="Width of figures: column (3.3 inches), page (6.9), or inches; all type has 8 points then.",
 )
 OVERWRITE = own_option(
     "--overwrite",

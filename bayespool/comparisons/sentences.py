@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
@@ -48,7 +48,10 @@ def comparison_sentences(comparison: Comparison) -> Iterator[str]:
     if len(comparison.run_ids) > 2:
         runs = comparison.runs().dropna(subset="value").sort_values("value", ascending=False, kind="stable")
         groups = dict(iter(runs.groupby(["measure", "estimator", "scope"])))
+        widest = [scope for scope in get_args(Scope) if scope in comparison.metadata["scope"]][-1]
         for measure, estimator, scope in comparison.draws:
+            if scope != widest:
+                continue
             by = _conditional(comparison, estimator, [measure], comparison.run_ids)
             rows = groups[str(measure), estimator, scope].assign(estimator=_with_missing(comparison, by))
             records, equal = rows.to_dict("records"), comparison.draws[measure, estimator, scope].prob_equal
@@ -79,6 +82,8 @@ def _measure_sentences(comparison: Comparison, measure: Measure) -> Iterator[str
             if not lists_pairs:
                 text += _highest_sentence(comparison, measure, estimator, baseline)
             yield text
+        if not comparison.baseline and not lists_pairs:
+            yield _all_pairs_sentence(comparison, measure)
     if lists_pairs:
         for run_a, run_b in zip(pairs["run_a"], pairs["run_b"], strict=True):
             yield comparison_sentence(comparison, run_a, run_b, measure)
@@ -169,6 +174,19 @@ def _baseline_sentence(comparison: Comparison, measure: Measure, baseline: str) 
             named_runs = " nor ".join(missing) if len(missing) == 2 else some_of(missing)
             text += f": on the common topics {either} {named_runs} differs significantly"
     return f"{text}."
+
+
+def _all_pairs_sentence(comparison: Comparison, measure: Measure) -> str:
+    """Return a sentence on how many of all pairs of runs differ significantly."""
+    test = comparison.tests[0]
+    n_announced = int(comparison.announced_as_judged(measure, test).sum())
+    n_doubtful = int(comparison.better_as_judged(measure, test).sum()) - n_announced
+    text = (
+        f"Of {counted(comparison.n_pairs, 'pair')} of runs, {n_announced} differ significantly in {measure} "
+        f"as judged at {comparison.level:g} ({test_text(comparison, test)})"
+    )
+    are = "is" if n_doubtful == 1 else "are"
+    return f"{text}{f'; {n_doubtful} more {are} too uncertain to announce' * bool(n_doubtful)}."
 
 
 def _highest_sentence(comparison: Comparison, measure: Measure, estimator: str, baseline: str) -> str:

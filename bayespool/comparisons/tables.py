@@ -183,10 +183,7 @@ def _table_views(
         yield from _pair_views(comparison, arrangement, lists_pairs)
         yield from _with_ideals(comparison, _views(comparison, frame, _DIFFERENCES_VIEW, "measure", "scope"))
     elif name == "significance":
-        for view in _test_views(comparison, frame, lists_pairs):
-            yield view
-            if not lists_pairs:
-                yield replace(view, medium="terminal")
+        yield from _test_views(comparison, frame, lists_pairs)
     elif name == "across_measures":
         view = _ACROSS_VIEW if n_pairs <= _MAX_PAIRS_LISTED else _MOST_DISAGREEING_VIEW
         yield from _views(comparison, frame, view, "measures", "scope")
@@ -309,7 +306,7 @@ def _test_views(comparison: Comparison, significance: pd.DataFrame, lists_pairs:
         condition = conditions(comparison.scores.metadata, [view.where["measure"]])
         title = "; ".join(filter(None, [title, missing_topics(comparison.scores.metadata), condition]))
         rows = significance[(significance[list(view.where)] == view.where).all(axis=1)]
-        view = replace(view, note=_verdict_note(comparison, rows))
+        view = replace(view, note=_verdict_note(comparison, rows, "; p is that of means over them"))
         if lists_pairs:
             yield replace(view, title=title)
             continue
@@ -324,7 +321,7 @@ def _test_views(comparison: Comparison, significance: pd.DataFrame, lists_pairs:
         yield replace(view, title=f"{title}the {top} with the {words}", sort=key, top=top)
 
 
-def _verdict_note(comparison: Comparison, rows: pd.DataFrame) -> str:
+def _verdict_note(comparison: Comparison, rows: pd.DataFrame, p_text: str = "") -> str:
     """Return a note on what is shown as significant in the tests of one measure, and what is not."""
     has_passages = (
         rows[["run_a", "run_b"]].isin(list(comparison.scores.metadata.get("passages", ()))).any(axis=1)
@@ -342,7 +339,7 @@ def _verdict_note(comparison: Comparison, rows: pd.DataFrame) -> str:
     if len(repeated):
         sentences.append(
             f"By {', '.join(repeated)} a difference is significant that is so in {share} of the completed "
-            "judgments or more; p is that of means over them."
+            f"judgments or more{p_text}."
         )
         announced = rows[rows["prob_significant"].notna() & rows["significant"].fillna(False)]
         ways = announced[["prob_significant_greater", "prob_significant_less"]].max(axis=1)
@@ -390,7 +387,7 @@ def _pair_views(comparison: Comparison, arrangement: Arrangement, lists_pairs: b
             title, legend, clauses = _pairs_texts(comparison, arrangement, str(measure), names, estimator)
             view = View(
                 title=" ".join([f"{title}.", *legend, *(f"{text}." for text in clauses)]),
-                names=("run_a", "run_b"),
+                names=("run_a",) if len(comparison.baseline) == 1 else ("run_a", "run_b"),
                 columns=_pair_columns(names),
                 where={"measure": str(measure), "estimator": estimator},
                 keep_empty=True,
@@ -401,8 +398,8 @@ def _pair_views(comparison: Comparison, arrangement: Arrangement, lists_pairs: b
                 verdict = _verdict_note(
                     comparison, significance[(significance[list(of_test)] == of_test).all(axis=1)]
                 )
-                note = " ".join(filter(None, [*legend, verdict]))
                 spare = ("bound_lower", "as_judged", "risk")
+                note = f"{_measure_ideal(comparison, measure)} {verdict}".strip()
                 view = replace(view, title="; ".join([title, *clauses]), note=note, spare=spare)
             yield view
 
@@ -435,7 +432,7 @@ def _run_views(comparison: Comparison, runs: pd.DataFrame, lists_pairs: bool) ->
     for view in views if lists_pairs else _with_ideals(comparison, views):
         if view.where["scope"] == "population":
             view = replace(view, columns=(*view.columns, "expected"), note=view.note + _EXPECTED_NOTE)
-        elif is_of_both:
+        if comparison.baseline or (is_of_both and view.where["scope"] != "population"):
             view = replace(view, medium="report")
         yield view
     if not runs["label"].all():
@@ -487,17 +484,25 @@ def _pairs_texts(
     n, topics = comparison.n_pairs, counted(len(comparison.scores.query_ids), "topic")
     n_shown = min(arrangement.top or n, n)
     which = counted(n, "pair") if n_shown == n else f"{n_shown} of {n} pairs"
-    of = f"to {some_of(comparison.baseline, 3)}" if comparison.baseline else f"of {which} of runs"
+    of = f"of {which} of runs"
+    if comparison.baseline:
+        b = " (run b)" * (len(comparison.baseline) == 1)
+        of = f"to {some_of(comparison.baseline, 3)}{b}"
     texts = {"estimator": estimator, "test": test_text(comparison, comparison.tests[0])}
     scopes = [scope for of, by, scope in comparison.draws if (str(of), by) == (measure, estimator)]
     texts["uncertain"] = "; then ".join(_UNCERTAIN[scope] for scope in scopes)
     sentences = [text.format(**texts) for of, text in _PAIR_SENTENCES.items() if {*of} & {*names}]
-    ideals = comparison.scores.metadata.get("ideals", {})
-    if measure in ideals:
-        sentences.append(ideal_sentence({measure: ideals[measure]}))
+    if ideal := _measure_ideal(comparison, measure):
+        sentences.append(ideal)
     condition = conditions(comparison.scores.metadata, [measure])
     clauses = [text for text in (missing_topics(comparison.scores.metadata), condition) if text]
     return f"Differences in {measure} {of} on {topics}", sentences, clauses
+
+
+def _measure_ideal(comparison: Comparison, measure: object) -> str:
+    """Return a sentence on the ideal rankings of a measure; empty for one without."""
+    ideals = comparison.scores.metadata.get("ideals", {})
+    return ideal_sentence({str(measure): ideals[str(measure)]}) if str(measure) in ideals else ""
 
 
 def _with_ideals(comparison: Comparison, views: Iterable[View]) -> Iterator[View]:

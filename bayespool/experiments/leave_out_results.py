@@ -76,7 +76,6 @@ _RELIABILITY = {
 _DECIDED = (
     "Significant differences from pooled runs: announced ones that are false, true ones that are missed"
 )
-_BESIDE = {"place": "outside right center", "fontsize": "small"}
 _DECISIONS = ("expected", "false", "swapped", "missed", "kendall_tau_b", "tau_ap", "rbo")
 _REFERENCE = "as-judged"
 _ROUNDING = 1e-12
@@ -188,7 +187,8 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
         panels = [partial(plot_decisions, self, m) for m in self._decisions["measure"].unique()]
         decided: tuple[Figure, ...] = ()
         if panels:
-            decided = (panel_figure("decisions", _DECIDED, panels, width=4.5, legend=_BESIDE),)
+            height = 1.2 + 0.36 * len(self.settings.labels)
+            decided = (panel_figure("decisions", _DECIDED, panels, width=5, height=height, shared="x"),)
         return (*figures, *super().figures(), *decided)
 
     def _summary_views(self) -> Iterator[View]:

@@ -93,10 +93,18 @@ def plot_differences(
     if truth is not None:
         true = [truth.get(a, np.nan) - truth.get(b, np.nan) for a, b in place]
         axes.plot(true, y, "x", color="black", ms=size, mew=1.4, label="truth")
-    style.row_axis(axes, [f"{a} − {b}" for a, b in place])
+    far, baselines = getattr(comparison, "far_runs", ()), {b for _, b in place}
+    name = rows["measure"].iloc[0]
+    if len(baselines) == 1 and len(place) > 1:
+        style.row_axis(axes, [a for a, _ in place], far)
+        x = f"difference in {name} to {literal(style.short_name(*baselines))}"
+    else:
+        dagger = [[f"{run} †" if run in far else run for run in pair] for pair in place]
+        style.row_axis(axes, [" − ".join(pair) for pair in dagger])
+        x = f"difference in {name}"
     if legend:
         style.legend_above(axes)
-    return style.label_axes(axes, f"difference in {rows['measure'].iloc[0]}")
+    return style.label_axes(axes, x)
 
 
 def plot_rank_probabilities(
@@ -149,7 +157,7 @@ def plot_rank_probabilities(
                 color = "white" if chance > 0.6 else "0.25"
                 options: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": style.SMALLEST_TEXT}
                 axes.annotate(text, at, (0, 5.5), textcoords="offset points", color=color, **options)
-    style.row_axis(axes, run_ids)
+    style.row_axis(axes, run_ids, getattr(comparison, "far_runs", ()))
     axes.locator_params(axis="x", integer=True)
     if n <= _MAX_RUNS_WITH_TEXT:
         axes.set_xticks(range(1, n + 1))
@@ -204,7 +212,7 @@ def plot_leaderboard(
     for which, face in ((best, style.PALETTE[3]), (~best, "white")):
         options: dict[str, Any] = {"mfc": face, "mec": style.PALETTE[3], "ms": size}
         axes.plot(expected[which], place[which], "D", **options)
-    style.row_axis(axes, list(rows["run_id"]))
+    style.row_axis(axes, list(rows["run_id"]), getattr(comparison, "far_runs", ()))
     axes.set_xlim(0.5, n + 0.5)
     axes.locator_params(axis="x", integer=True)
     prob = level(rows["ci_prob"].iloc[0])
@@ -455,7 +463,7 @@ def draw_reversals(reversals: Any) -> Figure:
         plots.append(partial(plot_p_values, reversals, **row))
         if has_chances:
             plots.append(partial(plot_reversal_calibration, reversals, "significant", **row))
-        plots.append(partial(plot_separability, reversals, **row, legend=len(plots) < 3))
+        plots.append(partial(plot_separability, reversals, **row))
     return style.draw_panels(plots, width=5.0, height=4.3, n_columns=2 + has_chances)
 
 

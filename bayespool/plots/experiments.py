@@ -89,9 +89,7 @@ def _dots(result: Any, errors: pd.DataFrame, measure: str, name: str, axes: Axes
     for i, label in enumerate(labels):
         [error] = errors.loc[errors["estimator"] == label, name]
         axes.hlines(i, 0, error, color="0.85", lw=1.2, zorder=1)
-        axes.plot(
-            [error], [i], ls="", ms=6, label=literal(label), **style.estimator_look(label, labels).marker
-        )
+        axes.plot([error], [i], ls="", ms=6, **style.estimator_look(label, labels).marker)
     axes.set_yticks(range(len(labels)), [literal(label) for label in labels])
     axes.set_ylim(len(labels) - 0.5, -0.5)
     axes.set_xlim(left=0)
@@ -141,40 +139,45 @@ def draw_mae(result: Any, *, error: Literal["mae", "sre"] = "mae") -> Figure:
     plots = [partial(plot_mae, result, family, error=error) for family in families]
     are_dots = len(errors["measure"].unique()) == len(families)
     height = 1.0 + 0.28 * errors["estimator"].nunique() if are_dots else 4.5
-    legend = None if are_dots else {"place": "outside right center", "fontsize": "small"}
-    return style.draw_panels(plots, width=8 if len(families) == 1 else 4.4, height=height, legend=legend)
+    return style.draw_panels(plots, width=6 if len(families) == 1 else 4.4, height=height)
 
 
 def plot_decisions(
     result: Any, measure: object = None, *, share: float = 0.8, ax: Axes | None = None
 ) -> Axes:
-    """Plot which significant differences from pooled runs are missed, against those announced that are false.
+    """Plot which significant differences from pooled runs are announced in error, and which are missed.
 
-    A line per estimator: over the share of draws that announces a difference, from 50 to 95 %, or without
-    draws over the level of the test.
+    Two bars per estimator: the share of false ones among those announced, and of missed ones among the true.
 
     Parameters
     ----------
     result : LeaveOutResult
     measure : measure, optional
     share : float, default 0.8
-        Share of draws at the large mark; without draws the mark is at the level 0.05.
+        Share of draws that announces a difference; without draws it is announced at the level 0.05.
     ax : matplotlib.axes.Axes, optional
+
+    Raises
+    ------
+    InputError
+        The result has no such measure.
     """
     frame = result.to_frame("decisions")
     rows = style.measure_rows(frame[frame["against"] == "pool"], measure)
-    axes = style.axes_or_new(ax)
-    labels = result.settings.labels
-    for label in labels:
-        of, look = rows[rows["estimator"] == label], style.estimator_look(label, labels)
-        is_marked = of["share"].eq(share) | (of["share"].isna() & of["level"].eq(0.05))
-        x, y = 100 * of["missed"], 100 * of["false"]
-        axes.plot(x, y, color=look.color, lw=1.6 if of["share"].notna().any() else 0.6)
-        axes.plot(x[is_marked], y[is_marked], ls="", ms=7, label=literal(label), **look.marker)
-    axes.set(xlim=(0, None), ylim=(0, None))
-    style.grid_behind(axes)
     name = rows["measure"].iloc[0]
-    return style.label_axes(axes, "missed, % of the true ones", "false, % of those announced", name)
+    rows = rows[rows["share"].eq(share) | (rows["share"].isna() & rows["level"].eq(0.05))]
+    rows = rows.drop_duplicates("estimator").set_index("estimator")
+    labels = [label for label in result.settings.labels if label in rows.index]
+    axes = style.axes_or_new(ax, height=1.2 + 0.36 * len(labels))
+    bars = {"false": "false, of those announced", "missed": "missed, of the true ones"}
+    for i, (column, text) in enumerate(bars.items()):
+        places, color = np.arange(len(labels)) + 0.4 * i - 0.2, style.PALETTE[3 + i]
+        axes.barh(places, 100 * rows.loc[labels, column], 0.38, color=color, label=text)
+    style.row_axis(axes, labels)
+    axes.set_xlim(left=0)
+    style.grid_behind(axes, "x")
+    style.legend_above(axes)
+    return style.label_axes(axes, "%", title=name)
 
 
 def _rows(result: Any, measure: object, estimator: str) -> pd.DataFrame:
@@ -294,9 +297,7 @@ def draw_budgets(result: Any) -> Figure:
     """Draw figure 1 of Lipani et al. (2017), with one column per measure and one row per bias measure."""
     measures = result.settings.measures
     plots = [partial(plot_budgets, result, measure, name) for name in _BIAS for measure in measures]
-    legend = {"place": "outside right upper", "fontsize": "small"}
-    width = 3.6 + 1.6 / len(measures)  # with room for the legend
-    return style.draw_panels(plots, width=width, height=2.8, n_columns=len(measures), legend=legend)
+    return style.draw_panels(plots, height=2.8, n_columns=len(measures))
 
 
 def plot_predictive(
@@ -393,13 +394,13 @@ def draw_predictive(checks: Any, measure: object) -> Figure:
     predictions = _under(checks, measure)
     height = 1.0 + 0.16 * max(8, int(predictions[0].has_hidden.sum()))
     plots = [partial(plot_predictive, p, label_runs=i % 3 == 0) for i, p in enumerate(predictions)]
-    return style.draw_panels(plots, height=height, shared="x", legend={"ncols": 4})
+    return style.draw_panels(plots, height=height, shared="x")
 
 
 def draw_pit(checks: Any, measure: object) -> Figure:
     """Draw a panel of `plot_held_out_pit` for each model under a measure in `bayespool.ModelChecks`."""
     plots = [partial(plot_held_out_pit, p) for p in _under(checks, measure)]
-    return style.draw_panels(plots, height=2.4, shared="y", legend={"ncols": 2, "fontsize": "small"})
+    return style.draw_panels(plots, height=2.4, shared="y")
 
 
 def _under(checks: Any, measure: object) -> list[Any]:
@@ -498,4 +499,4 @@ def draw_audits(audit: Any) -> Figure:
     """Draw a panel of `plot_audit` for each difference in an audit, closest first, with one legend."""
     closest_first = sorted(audit.differences, key=lambda each: each.interval[0])
     plots = [partial(plot_audit, each) for each in closest_first]
-    return style.draw_panels(plots, height=3.0, legend={"ncols": 3, "fontsize": "small"})
+    return style.draw_panels(plots, height=3.0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
@@ -128,7 +128,7 @@ def plot_forest(
     """
     frame = style.measure_rows(scores.to_frame("scores"), measure)
     rows = _Rows.of(frame, "run_id", estimator).ordered(order)
-    axes = _draw(rows, corrections, truth, legend=legend, ax=ax)
+    axes = _draw(rows, corrections, truth, legend=legend, ax=ax, far=getattr(scores, "far_runs", ()))
     n_topics = len(scores.metadata["query_ids"])
     return style.label_axes(axes, f"{frame['measure'].iloc[0]}, mean over {counted(n_topics, 'topic')}")
 
@@ -198,7 +198,9 @@ def draw_forest(
 
 
 def draw_topics(scores: Any, measure: object = None) -> Figure:
-    """Draw a panel of `plot_topics` for each run under one measure.
+    """Draw a panel of `plot_topics` for each run under one measure, of the topics with anything unjudged.
+
+    Where nothing is unjudged all topics are drawn. Panels have one range of scores.
 
     Parameters
     ----------
@@ -208,8 +210,10 @@ def draw_topics(scores: Any, measure: object = None) -> Figure:
     """
     frame = style.measure_rows(scores.to_frame("topics"), measure)
     run_ids = list(frame["run_id"].unique())
-    plots = [partial(plot_topics, scores, run, measure) for run in run_ids]
-    figure = _draw_rows(plots, _height(frame["query_id"].nunique(), False))
+    is_open = (frame["bound_upper"] > frame["bound_lower"]).groupby(frame["query_id"], sort=False).any()
+    order = list(is_open.index[is_open] if is_open.any() else is_open.index)
+    plots = [partial(plot_topics, scores, run, measure, order=order) for run in run_ids]
+    figure = _draw_rows(plots, _height(len(order), False), shared="x")
     for run, panel in zip(run_ids, figure.axes, strict=True):
         style.label_axes(panel, frame["measure"].iloc[0], panel.get_ylabel(), run)
     return figure
@@ -317,6 +321,7 @@ def _draw(
     *,
     legend: bool,
     ax: Axes | None,
+    far: Container[str] = (),
 ) -> Axes:
     names, bounds, mark_names = rows.names, rows.bounds, rows.marked(corrections)
     axes = style.axes_or_new(ax, height=_height(len(names), bool(mark_names)))
@@ -354,7 +359,7 @@ def _draw(
     if truth is not None:
         true = [truth.get(name, np.nan) for name in names]
         axes.plot(true, place, "x", color="black", ms=1.1 * size, mew=1.4, label="truth", zorder=4)
-    style.row_axis(axes, names)
+    style.row_axis(axes, names, far)
     style.grid_behind(axes, "x")
     for row in np.arange(len(names) - 1) + 0.5 if mark_names else ():
         axes.axhline(row, color="0.92", lw=0.8)
@@ -363,13 +368,10 @@ def _draw(
     return axes
 
 
-def _draw_rows(plots: Sequence[Callable[..., Any]], height: float) -> Figure:
-    """Draw panels with one shared legend on top and row names only at the left."""
+def _draw_rows(plots: Sequence[Callable[..., Any]], height: float, shared: str = "") -> Figure:
+    """Draw panels with row names only at the left."""
     width = 5.0 if len(plots) == 1 else 4.4
-    n_columns = -(-len(plots) // -(-len(plots) // 3))  # as in `figure_grid`
-    legend: dict[str, Any] = {"place": "outside upper left", "fontsize": "small", "columnspacing": 1.2}
-    legend["ncols"] = max(2, int(width * n_columns / 2.2))
-    figure = style.draw_panels(plots, width=width, height=height, legend=legend)
+    figure = style.draw_panels(plots, width=width, height=height, shared=shared)
     for panel in figure.axes:
         place = panel.get_subplotspec()
         if place is not None and not place.is_first_col():

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from bayespool.corrections import ESTIMATORS
+from bayespool.defaults import rcParams
 from bayespool.errors import InputError
 from bayespool.measures import parse_measure
 from bayespool.names import HIERARCHICAL_FORMS
@@ -36,8 +37,11 @@ ImageFormat = Literal["pdf", "png", "svg"]
 """Image file formats supported in `render`."""
 
 _LABEL_SIZE, _SMALLEST_LABEL = 8.0, 4.5  # points
+TYPE_SIZE = 8.0  # points, of all text in a figure at the width of a journal
+_LEAST_PANEL_WIDTH, _LEGEND_HEIGHT = 2.6, 0.4  # inches; the height is that of two lines, which figures have
 SMALLEST_TEXT = 7.0  # points
 _INCHES_PER_TICK = 0.62  # room for "−0.0025" and a space
+_OUTSIDE, _OF_ROW, _FINISHED = "outside", "row", "finished"  # ids of legends, labels of rows, and figures
 _METADATA: dict[str, dict[str, Any]] = {
     "pdf": {"CreationDate": None, "Creator": "bayespool"},
     "png": {"Software": "bayespool"},
@@ -57,6 +61,9 @@ def figure_grid(
 ) -> tuple[Figure, Sequence[Axes]]:
     """Return a new figure (unmanaged by pyplot) and its equally sized axes.
 
+    With the width of figures set (`bayespool.RcParams`), the figure is that wide, and has fewer panels in a
+    row where they would be too narrow.
+
     Parameters
     ----------
     n_panels : int
@@ -70,8 +77,13 @@ def figure_grid(
 
     if n_panels < 1:
         raise InputError("a figure needs a panel")
+    if total := rcParams["figure_width"]:
+        n_columns = min(n_columns, max(1, int(total / _LEAST_PANEL_WIDTH)))
     n_rows = -(-n_panels // n_columns)
     n_columns = -(-n_panels // n_rows)  # four panels are two by two, and no place is empty
+    if total:
+        own, width = width, total / n_columns
+        height *= min(1, width / own) ** 0.5
     figure = Figure(figsize=(width * n_columns, height * n_rows), layout="constrained")
     panels = list(figure.subplots(n_rows, n_columns, squeeze=False).ravel())
     for extra in panels[n_panels:]:
@@ -88,12 +100,10 @@ def draw_panels(
     height: float = 3.6,
     n_columns: int = 3,
     shared: str = "",
-    legend: Mapping[str, Any] | None = None,
 ) -> Figure:
-    """Draw a figure with one panel per plot function, which is called with the argument ``ax``.
+    """Draw a finished figure with one panel per plot function, which is called with the argument ``ax``.
 
-    Panels have the same limits of the axis ``shared`` ("x" or "y"), and with ``legend``, arguments of
-    `share_legend`, one legend in place of their own.
+    Panels have the same limits of the axis ``shared`` ("x" or "y").
     """
     figure, panels = figure_grid(len(plots), width=width, height=height, n_columns=n_columns)
     for plot, panel in zip(plots, panels, strict=True):
@@ -102,18 +112,49 @@ def draw_panels(
         low, high = zip(*(getattr(panel, f"get_{shared}lim")() for panel in panels), strict=True)
         for panel in panels:
             panel.set(**{f"{shared}lim": (min(low), max(high))})
-    if legend is not None:
-        for panel in panels:
-            if (own_legend := panel.get_legend()) is not None:
-                own_legend.remove()
-        share_legend(figure, **legend)
+    return finish(figure)
+
+
+def finish(figure: Figure) -> Figure:
+    """Return the figure with one legend below its panels, and at the width of a journal one size of type."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.text import Text
+
+    if figure.get_gid() == _FINISHED:
+        return figure
+    figure.set_gid(_FINISHED)
+    handles: dict[str, Any] = {}
+    for axes in figure.axes:
+        if (own_legend := axes.get_legend()) is not None:
+            if own_legend.get_gid() != _OUTSIDE:
+                continue
+            own_legend.remove()
+        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
+            handles.setdefault(label, handle)
+    total = rcParams["figure_width"]
+    for text in figure.findobj(Text) if total else ():
+        text.set_fontsize(min(TYPE_SIZE, text.get_fontsize()) if text.get_gid() == _OF_ROW else TYPE_SIZE)
+    if not handles:
+        return figure
+    renderer = FigureCanvasAgg(figure).get_renderer()  # type: ignore[no-untyped-call]
+    options: dict[str, Any] = {"frameon": False, "fontsize": TYPE_SIZE if total else "small"}
+    options |= {"columnspacing": 1.0, "handletextpad": 0.5, "handlelength": 1.5, "borderpad": 0.2}
+    for n_columns in range(len(handles), 0, -1):
+        place = {"loc": "outside lower center", "ncols": n_columns}
+        legend = figure.legend(list(handles.values()), list(handles), **place, **options)
+        extent = legend.get_window_extent(renderer)
+        if n_columns == 1 or extent.width <= 0.98 * figure.bbox.width:
+            break
+        legend.remove()
+    figure.set_figheight(figure.get_figheight() + max(0.0, extent.height / figure.dpi - _LEGEND_HEIGHT))
     return figure
 
 
 def render(figure: Figure, file_format: ImageFormat) -> bytes:
-    """Return the figure as image file content; equal figures give equal bytes."""
+    """Return the figure, finished, as image file content; equal figures give equal bytes."""
     import matplotlib
 
+    finish(figure)
     if any(axes.get_aspect() != "auto" for axes in figure.axes):
         figure.draw_without_rendering()  # only a second layout makes room for titles of equal axes
     content = io.BytesIO()
@@ -142,8 +183,10 @@ class Look:
         }
 
 
+_MORE_COLORS = ("#332288", "#999933", "#44AA99", "#661100", "#6699CC", "#AA4499", "#117733", "#DDAA33")
+_COLORS_OF_CORRECTIONS = (*PALETTE[1:], *_MORE_COLORS)  # Tol's, after those of the palette
 _CORRECTIONS = {
-    entry.name: Look(PALETTE[1 + i % 6], MARKS[i % len(MARKS)])
+    entry.name: Look(_COLORS_OF_CORRECTIONS[i % len(_COLORS_OF_CORRECTIONS)], MARKS[i % len(MARKS)])
     for i, entry in enumerate(e for e in ESTIMATORS.values() if e.kind == "point" and e.name != "as-judged")
 }
 LOOKS: Mapping[str, Look] = {
@@ -185,22 +228,15 @@ def line_style(i: int) -> dict[str, Any]:
 
 def legend_beside(axes: Axes) -> None:
     """Place a legend to the right of the axes."""
-    axes.legend(frameon=False, fontsize="small", loc="center left", bbox_to_anchor=(1.01, 0.5))
+    legend = axes.legend(frameon=False, fontsize="small", loc="center left", bbox_to_anchor=(1.01, 0.5))
+    legend.set_gid(_OUTSIDE)
 
 
 def legend_above(axes: Axes, *, n_columns: int = 2) -> None:
     """Place a legend above the axes."""
     place = {"loc": "lower left", "bbox_to_anchor": (0, 1), "borderaxespad": 0.3}
-    axes.legend(frameon=False, fontsize="small", ncols=n_columns, columnspacing=1.2, **place)
-
-
-def share_legend(figure: Figure, place: str = "outside upper center", **options: Any) -> None:
-    """Place one legend for all panels beside or above them."""
-    handles: dict[str, Any] = {}
-    for panel in figure.axes:
-        for handle, label in zip(*panel.get_legend_handles_labels(), strict=True):
-            handles.setdefault(label, handle)
-    figure.legend(list(handles.values()), list(handles), loc=place, frameon=False, **options)
+    legend = axes.legend(frameon=False, fontsize="small", ncols=n_columns, columnspacing=1.2, **place)
+    legend.set_gid(_OUTSIDE)
 
 
 def label_axes(axes: Axes, x: str, y: str = "", title: object = "") -> Axes:
@@ -275,14 +311,17 @@ def short_name(name: str, longest: int = 40) -> str:
     return name if len(name) <= longest else f"{name[: longest - 1]}…"
 
 
-def row_axis(axes: Axes, names: Sequence[object]) -> None:
-    """Label rows from the top, with smaller or fewer labels if rows are narrow."""
+def row_axis(axes: Axes, names: Sequence[object], far: Container[str] = ()) -> None:
+    """Label rows from the top, with smaller or fewer labels if rows are narrow, and daggers as in tables."""
     n = len(names)
     inches = inches_per_row(axes, n)
     size = float(np.clip(72 * 0.75 * inches, _SMALLEST_LABEL, _LABEL_SIZE))
     step = max(1, int(np.ceil(size * 1.15 / (72 * inches))))
     shown = range(0, n, step)
-    axes.set_yticks(list(shown), [literal(short_name(str(names[i]))) for i in shown], fontsize=size)
+    labels = [f"{short_name(str(names[i]))}{' †' * (names[i] in far)}" for i in shown]
+    axes.set_yticks(list(shown), list(map(literal, labels)), fontsize=size)
+    for label in axes.get_yticklabels():
+        label.set_gid(_OF_ROW)
     axes.set_ylim(n - 0.5, -0.5)
 
 

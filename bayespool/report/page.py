@@ -12,10 +12,10 @@ from typing import Any
 
 from bayespool import __version__
 from bayespool.corrections import ESTIMATORS
+from bayespool.defaults import rc_context
 from bayespool.errors import InputError, OutputError
 from bayespool.models import MODELS
 from bayespool.names import COMBINED_MODELS, leading_name, split_effects
-from bayespool.report.notes import brief_notes
 from bayespool.report.provenance import MADE_BY, made_by
 from bayespool.report.result import Figure, Result, estimator_entries, estimator_names
 from bayespool.report.saving import StoredResult, check_output
@@ -23,6 +23,7 @@ from bayespool.tables.files import PathLike, atomic_write
 from bayespool.tables.markup import TextTable, templates, text_table
 
 _MAX_NAMES = 12  # of a list in the settings
+_FIGURE_WIDTH = 6.0  # inches, which are the width of the text
 _ENDS_EARLY = re.compile(r"</(script|style)[\s/>]|<!--.*<script[\s/>]", flags=re.IGNORECASE | re.DOTALL)
 _LAST_EXPORT = re.compile(r"export\s*\{([^{}]*)\}\s*;?")
 _NO_SETTINGS = {MADE_BY, "bayespool", "experiment", "diagnostics", "query_ids", "unjudged"}
@@ -95,11 +96,12 @@ def page_html(result: Result) -> str:
         f"default-src 'none'; script-src '{_digest(script)}'; style-src '{_digest(style)}'; img-src data:; "
         "base-uri 'none'; form-action 'none'"
     )
+    notes = sorted(dict.fromkeys(result.notes()), key=lambda note: note.severity)
     return str(
         environment.get_template("page.html").render(
             result=result,
-            notes=brief_notes(notes := result.notes()),
-            bookkeeping=[note for note in dict.fromkeys(notes) if note.severity > 1],
+            notes=[note for note in notes if note.severity < 2],
+            bookkeeping=[note for note in notes if note.severity > 1],
             tables=_tables(result),
             pool=_pool(result.metadata),
             methods=_methods(result),
@@ -123,7 +125,8 @@ def _tables(result: Result) -> list[TextTable]:
 
 def _address(figure: Figure) -> str:
     """Return a figure as a ``data:`` address of an image."""
-    content = figure.render("svg")
+    with rc_context({"figure_width": _FIGURE_WIDTH}):
+        content = figure.render("svg")
     kind = "png" if content.startswith(b"\x89PNG") else "svg+xml"  # as a folder has it
     return f"data:image/{kind};base64,{base64.b64encode(content).decode()}"
 

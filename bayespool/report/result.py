@@ -11,6 +11,7 @@ from bayespool import plots
 from bayespool.errors import InputError, known_names
 from bayespool.names import leading_name
 from bayespool.notes import Note
+from bayespool.plots.style import finish
 from bayespool.tables.citations import Citation, cite
 from bayespool.tables.files import PathLike
 from bayespool.tables.markup import (
@@ -161,7 +162,7 @@ class Result(ABC):
         figure = figures[name or next(iter(figures))]
         if figure.draw is None:
             raise InputError(f"of the figure {figure.name!r} only an image is stored", hint="see figures()")
-        return figure.draw()
+        return finish(figure.draw())
 
     def table(self, name: str | None = None) -> Table:
         """Return one of the tables (default: the first), or raise `InputError` for an unknown name."""

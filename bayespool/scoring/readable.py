@@ -194,6 +194,11 @@ class ReadableScores(Result):
         width = Arrangement(width=arrangement.width) if arrangement else None
         return tuple(map(self.marked, scores.read(width)))
 
+    @property
+    def far_runs(self) -> set[str]:
+        """Runs that are unlike the pool."""
+        return far_runs(self.table("scores").frame)
+
     def marked(self, text: TextTable) -> TextTable:
         """Return a table with a dagger next to runs unlike the pool."""
         return text.marked(far_runs(self.table().frame), "†", FAR_NOTE)

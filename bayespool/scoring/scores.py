@@ -262,8 +262,8 @@ class Scores(ReadableScores):
                     text = "runs that the list of organizations lacks are treated as one organization, yours"
                     notes.append(Note("user-organization", f"{len(users)} {text}"))
                 if run in self.metadata.get("unpooled", {}):
-                    text = f"as if new: {self.metadata['unpooled'][run]} taken out of the pool"
-                    notes.append(Note("as-if-new", text))
+                    unit = self.metadata["unpooled"][run].partition(" ")[0]
+                    notes.append(Note("as-if-new", f"as if new: its {unit} taken out of the pool"))
                 notes += [
                     Note("own-judgments", f"judgments of your own passed over: {why}") for why in reasons
                 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -173,7 +173,8 @@ def test_a_threshold_announces_and_says_how_much_of_it_is_false() -> None:
         chance = rows[["prob_significant_greater", "prob_significant_less"]].max(axis=1)
         is_announced = chance >= share
         assert rows["significant"].tolist() == is_announced.tolist()
-        text = " ".join(printed(lambda console, it=found: print_result(it, console), width=200).split())
+        tested = partial(print_result, found, table="significance")
+        text = " ".join(printed(tested, width=200).split())
         expected = 100 * (1 - chance[is_announced]).mean()
         assert f"Of what posterior-ratio announces {expected:.1f} % is expected to be false." in text
         assert f"in {100 * share:g} % of the completed judgments" in text
@@ -273,8 +274,8 @@ def test_many_runs_are_said_what_two_are() -> None:
     assert f"sampled from, the interval is {interval(*ends, 3, signed=True).replace('+', '')}" in first
     tex = found.to_latex()
     assert r"\multicolumn{2}{c}{unjudged documents} & \multicolumn{2}{c}{topics like these}" in tex
-    assert r"\cmidrule(lr){6-7} \cmidrule(lr){8-9}" in tex
-    row = next(line for line in tex.splitlines() if line.strip().startswith(f"{run} & north-2"))
+    assert r"\cmidrule(lr){5-6} \cmidrule(lr){7-8}" in tex
+    row = next(line for line in tex.splitlines() if line.strip().startswith(f"{run} & "))
     for scope in ("these-topics", "population"):
         d = draws[scope]
         ends = interval(d.lower[best, 2], d.upper[best, 2], 4, signed=True).replace("-", "$-$")
@@ -376,7 +377,9 @@ def test_sentences_are_against_the_baseline() -> None:
         assert sentence.startswith(f"Against north-2, on these 20 topics the P@10 of {run} is {way} by 0.")
     with pytest.raises(InputError, match="new-a and new-b are not compared; only with north-2"):
         against("north-2").sentences("new-a", "new-b")
-    assert "Differences in P@10 to north-2 on 20 topics" in against("north-2").to_latex()
+    assert "Differences in P@10 to north-2 (run b) on 20 topics" in against("north-2").to_latex()
+    (board,) = (said for said in against("north-2").sentences() if " all ranks at once" in said)
+    assert board.startswith("On topics like these ")  # the wider scope alone
 
 
 WRONG: tuple[tuple[dict[str, Any], str], ...] = (

@@ -7,13 +7,16 @@ from functools import cache
 
 import numpy as np
 import pytest
-from drawn import cut_off, line, overlapping, row_names, segments
+from drawn import cut_off, line, overlapping, row_names, segments, shown_texts
 from small import small
 from toys import from_rankings
 from wide import wide
 
+from bayespool import audit, rc_context
+from bayespool.comparisons.comparing import compare_scores
 from bayespool.errors import InputError
 from bayespool.plots import draw_forest, draw_topics, figure_grid, plot_distance, plot_forest, plot_topics
+from bayespool.plots.style import TYPE_SIZE
 from bayespool.scoring import Scores, score
 
 POINTS = ["background", "smoothed", "anti-precision"]
@@ -136,6 +139,41 @@ def test_measures_side_by_side_share_rows_and_legend() -> None:
     figure = draw_topics(scores, "nDCG@5")
     assert [panel.get_title() for panel in figure.axes] == ["new-a", "new-b"]
     assert not overlapping(figure)
+
+
+def test_figures_have_the_width_of_a_column_one_size_of_type_and_a_legend_below() -> None:
+    scores, runs = example_scores(), ["new-a", "new-b", "north-1"]
+    many = score(small(), runs, ["P@5"], estimators="all", posterior_settings="draws=20", unpool="north-1")
+    audited = audit(small(), "new-a", "P@5", budget=3, posterior_settings="draws=20")
+    with rc_context({"figure_width": "column"}):
+        for result in (scores, many, compare_scores(many, baseline=("new-a",)), audited):
+            for figure in result.figures():
+                drawn = result.plot(figure.name)
+                assert drawn.get_figwidth() == 3.3
+                sizes = {text.get_fontsize() for text in shown_texts(drawn) if text.get_gid() != "row"}
+                assert sizes == {TYPE_SIZE}, figure.name
+                assert not cut_off(drawn), figure.name
+                assert not overlapping(drawn), figure.name
+                for legend in drawn.legends:
+                    lowest = min(axes.get_window_extent().y0 for axes in drawn.axes)
+                    assert legend.get_window_extent().y1 <= lowest, figure.name
+    assert many.plot("forest-P_5").get_figwidth() == 5
+
+
+def test_runs_unlike_the_pool_have_a_dagger_and_topics_something_unjudged() -> None:
+    scores = score(small(), measures="P@10", estimators="posterior-combined", posterior_settings="draws=20")
+    found = dataclasses.replace(
+        scores["P@10", "posterior-combined"], distance=np.array([9.0, 0.1]), new_kind=np.array([0.9, 0.1])
+    )
+    far = dataclasses.replace(scores, estimates=(found,))
+    assert far.far_runs == {"new-a"}
+    assert set(row_names(plot_forest(far))) == {"new-a †", "new-b"}
+    short = score(small(), measures="P@2", estimators="background")
+    panels, frame = draw_topics(short).axes, short.to_frame(per_topic=True)
+    is_open = (frame["bound_upper"] > frame["bound_lower"]).groupby(frame["query_id"]).any()
+    assert 0 < is_open.sum() < len(is_open)
+    assert row_names(panels[0]) == is_open.index[is_open].tolist()
+    assert panels[0].get_xlim() == panels[1].get_xlim()
 
 
 def test_distance_from_the_pool() -> None:

@@ -139,4 +139,4 @@ def test_figures_are_images_whose_content_cannot_run() -> None:
     addresses = re.findall(r'<img src="data:image/([\w+]+);base64,([^"]+)" alt="([^"]*)">', html_of("a"))
     assert [kind for kind, _, _ in addresses] == ["svg+xml", "png"]
     assert b"<svg" in base64.b64decode(addresses[0][1])
-    assert addresses[0][2] == "Figure. a. The tables below have its numbers."
+    assert addresses[0][2] == "Figure. a. The tables have its numbers."

@@ -13,7 +13,7 @@ from hostile import IMAGE, QUOTES, SCRIPT, TOPIC, hostile_scores, many_runs
 from bayespool.report import write_report
 
 # Each page in each width and in each scheme, and each width in each scheme.
-FORMS = [("hostile", 1280, "light"), ("hostile", 400, "dark"), ("many", 1280, "dark"), ("many", 400, "light")]
+FORMS = [("hostile", 1280, "light"), ("hostile", 390, "dark"), ("many", 1280, "dark"), ("many", 390, "light")]
 NAMES = ["hostile", "many"]
 
 
@@ -59,6 +59,14 @@ def test_nothing_is_past_the_edge_and_no_request_leaves(
           && !e.closest(".scroll[tabindex='0']")).map(e => e.tagName)"""
     )
     assert past == []
+    images = browser.run(
+        """return [...document.querySelectorAll("figure img")].map(image => image.getBoundingClientRect())
+          .map(place => [place.left, place.right, place.width])"""
+    )
+    assert images
+    for left, right, shown in images:  # no figure scrolls, and on a desk it is as wide as the text
+        assert 0 <= left < right <= room
+        assert shown > (0.85 * room if width < 600 else 700)
     events = browser.events()
     assert requested(events) == [page.as_uri()]
     assert dialogs(events) == []

@@ -44,7 +44,7 @@ def test_a_run_leaves_with_its_organization(example: Collection) -> None:
     assert found.run_ids == ("north-1",)
     assert wide(found)["residual"][0] > 0
     assert note_of(found, "north-1", found.measures[0]).startswith(
-        "as if new: organization north taken out of the pool"
+        "as if new: its organization taken out of the pool"
     )
     assert found.metadata["unpooled"] == {"north-1": "organization north"}
     assert found.metadata["pool"]["n_pooled_runs"] == 19

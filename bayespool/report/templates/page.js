@@ -9,8 +9,8 @@ for (const table of document.querySelectorAll("table.sorted")) {
     autoWidth: false,
     columnDefs: [{ targets: "_all", orderSequence: ["desc", "asc", ""] }],
     layout: {
-      topStart: table.tBodies[0].rows.length > 3 ? "search" : null,
-      topEnd: table.tBodies[0].rows.length > 3 ? "info" : null,
+      topStart: table.tBodies[0].rows.length > 10 ? "search" : null,
+      topEnd: table.tBodies[0].rows.length > 10 ? "info" : null,
       bottomStart: null,
       bottomEnd: null,
     },
