@@ -135,6 +135,13 @@ def find_copied_organizations(collection: Collection) -> tuple[tuple[str, ...], 
     An organization is a copy of another, the first such, if each of its pooled runs has nine tenths of its
     top ten in common with a pooled run of the other (`run_overlap`).
     """
+    joined = collection.memo.joined  # its runs to score change nothing
+    pool = collection if joined is None else joined.pool
+    return pool.memo.once("copied organizations", lambda: _copied_organizations(pool))
+
+
+def _copied_organizations(collection: Collection) -> tuple[tuple[str, ...], ...]:
+    """Return groups of organizations that are copies, from the overlaps of all pooled runs."""
     index = np.flatnonzero(collection.pooled)
     present, own = np.unique(collection.organization[index], return_inverse=True)
     if len(present) < 2:

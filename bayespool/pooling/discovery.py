@@ -227,6 +227,9 @@ def _doubts(collection: Collection) -> tuple[str, ...]:
     """Return reasons to doubt the pool, with the runs that were taken out of it as if they were in it."""
     if isinstance(collection.pool, DepthPool) and collection.pool.doubts:
         return collection.pool.doubts  # of a prepared collection
+    if (joined := collection.memo.joined) is not None and collection.own is None:
+        pool: Collection = joined.pool  # runs to score give no reason to doubt it
+        return pool.memo.once("doubts", lambda: _doubts(pool))
     whole = _with_former_runs(collection)
     inside = whole.in_pool()
     judged = whole.judged & (inside | ~whole.is_own)

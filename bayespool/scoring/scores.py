@@ -392,6 +392,8 @@ class Scores(ReadableScores):
         InputError
             There is no such table.
         """
+        if table in (None, "scores") and not per_topic:  # without what people read
+            return self._scores_frame.copy()
         return self.table("topics" if per_topic else table or "scores").frame.copy()
 
     def per_topic(self) -> Scores:
@@ -399,8 +401,12 @@ class Scores(ReadableScores):
         return replace(self, by_topic=True)
 
     @cached_property
+    def _scores_frame(self) -> pd.DataFrame:
+        return self._frame(per_topic=False)
+
+    @cached_property
     def _scores(self) -> Table:
-        frame = self._frame(per_topic=False)
+        frame = self._scores_frame
         plain = Table("scores", "Scores of runs", frame)
         table = readable(plain, self.metadata, best_first=True)
         return replace(table, views=(*table.views, *distance_views(frame)))
