@@ -6,7 +6,6 @@ import dataclasses
 from collections.abc import Iterable, Sequence
 
 import numpy as np
-from scipy.sparse.csgraph import connected_components
 
 from bayespool.arrays import FloatArray, IntArray, OrderArray
 from bayespool.collection.build import EncodedRun
@@ -151,10 +150,11 @@ def _copied_organizations(collection: Collection) -> tuple[tuple[str, ...], ...]
     is_of = own == np.arange(len(present))[:, None]
     lacking = is_of.astype(int) @ ~(alike @ is_of.T)  # runs of one organization that the other has not
     np.fill_diagonal(lacking, 1)
-    original = np.where(lacking.all(axis=1), np.arange(len(present)), (lacking == 0).argmax(axis=1))
-    _, group = connected_components(original[:, None] == np.arange(len(present)), directed=False)
+    group = np.arange(len(present))
+    for o in np.flatnonzero(~lacking.all(axis=1)):
+        group[group == group[o]] = group[(lacking[o] == 0).argmax()]
     names = [collection.organizations[o] for o in present]
-    groups = (tuple(names[o] for o in np.flatnonzero(group == g)) for g in np.unique(group))
+    groups = (tuple(names[o] for o in np.flatnonzero(group == g)) for g in dict.fromkeys(group.tolist()))
     return tuple(copies for copies in groups if len(copies) > 1)
 
 
