@@ -1,11 +1,13 @@
 """Draw the figures of the papers that bayespool has methods of, over its public results.
 
     python research/papers/figures.py FOLDER
+    python research/papers/figures.py FOLDER --qrels qrels.txt --pool runs/ --organizations organizations.csv
 
-They are of the example. Figures 1 to 3 of Ravana & Moffat (2010): ranks of the first unjudged document, and
+They are of the example, or of a collection of one's own. Figures 1 to 3 of Ravana & Moffat (2010): ranks of the first unjudged document, and
 errors over the constants C and E. Figures 1 and 2 of Lipani et al. (2015): indicators of anti-precision
 against what runs lack, and the gain by corrections against reliability. Of Webber & Park (2009, §4): errors
-over pool width and common topics.
+over pool width and common topics. ``table-2.csv`` has organizations left out with the settings of table 2 of
+Lipani et al. (2015).
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from bayespool import judgment_counts, leave_out, load_example
+from bayespool import judgment_counts, leave_out, load_example, read_collection
 from bayespool.collection import Collection
 from bayespool.comparisons import judgment_subset
 from bayespool.corrections import Interpolated, Smoothed
@@ -151,30 +153,69 @@ def plot_gain(
     ax.legend(fontsize="small", frameon=False, loc="center left", bbox_to_anchor=(1.01, 0.5))
 
 
+AS_PUBLISHED: Mapping[str, Any] = {
+    "top": 75,
+    "top_pool": "kept",
+    "truth": "full",
+    "unseen": "estimated",
+    "denominator": "run",
+}
+"""Settings of `leave_out` of table 2 of Lipani et al. (2015), but for the depth of the pools."""
+
+
+def leave_out_as_published(collection: Collection) -> pd.DataFrame:
+    """Return the summary of organizations left out as in table 2 of Lipani et al. (2015)."""
+    depth = collection.pool_depth
+    estimators = ["as-judged", "systems-adjustment(substitute=False, within_bounds=False)", "anti-precision"]
+    measures = [f"P@{cutoff}" for cutoff in (5, 10, 20, 30, 100) if cutoff <= depth]
+    found = leave_out(collection, measures, estimators=estimators, repool_to=depth, **AS_PUBLISHED)
+    return found.to_frame("summary")
+
+
 def main() -> None:
-    """Draw all figures of the example into a folder."""
+    """Draw all figures of a collection into a folder."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path)
-    folder = parser.parse_args().folder
+    parser.add_argument("--qrels", type=Path, help="judgments of a collection of one's own")
+    parser.add_argument("--pool", type=Path, help="folder with its pooled runs")
+    parser.add_argument("--organizations", type=Path, help="who submitted which run")
+    parser.add_argument("--order", default="score", help="how runs are ordered: score, rank, single-precision")
+    asked_for = parser.parse_args()
+    folder = asked_for.folder
     folder.mkdir(exist_ok=True)
-    example, grid = load_example(), np.linspace(0, 1, 41)
-    pooled = example.pooled_run_ids
-    shallow = [judgment_counts(judgment_subset(example, n), pooled, cutoffs=10) for n in (300, 500, 900)]
-    full = judgment_counts(example, pooled, cutoffs=10)
+    collection = load_example()
+    if asked_for.qrels is not None:
+        files = {"pool": asked_for.pool, "organizations": asked_for.organizations}
+        collection = read_collection(asked_for.qrels, **files, strict=False, order=asked_for.order)
+    draw_all(collection, folder)
+    leave_out_as_published(collection).to_csv(folder / "table-2.csv", index=False)
+
+
+def draw_all(collection: Collection, folder: Path) -> None:
+    """Draw all figures of a collection."""
+    grid, pooled, depth = np.linspace(0, 1, 41), collection.pooled_run_ids, collection.pool_depth
+    n_judged = int((collection.relevance >= 0).sum())
+    few = [max(1, round(share * n_judged)) for share in (0.3, 0.5, 0.9)]
+    shallow = [judgment_counts(judgment_subset(collection, n), pooled, cutoffs=10) for n in few]
+    full = judgment_counts(collection, pooled, cutoffs=10)
     asked = ["as-judged", "anti-precision", "smoothed"]
     left_out = {
-        f"to depth {n}": leave_out(example.truncate_pool(n), "P@5", estimators=asked) for n in (5, 10)
+        f"to depth {n}": leave_out(collection.truncate_pool(n), "P@5", estimators=asked)
+        for n in dict.fromkeys((5, min(depth, 10), depth))
     }
-    topics = vary_common_topics(example, widths=[2, 4, 8], n_common=[2, 5, 10], n_samples=10)
+    n_organizations, n_topics = len(set(collection.organizations)), len(collection.query_ids)
+    widths = [width for width in (2, 4, 8) if width < n_organizations]
+    n_common = [n for n in (2, 5, 10) if n < n_topics]
+    topics = vary_common_topics(collection, widths=widths, n_common=n_common, n_samples=10)
     figure, panels = figure_grid(4, width=5.4, height=4, n_columns=2)
-    plot_first_unjudged(first_unjudged(judgment_subset(example, 300)), ax=panels[0])
+    plot_first_unjudged(first_unjudged(judgment_subset(collection, few[0])), ax=panels[0])
     for correction, panel in zip((Interpolated, Smoothed), panels[1:], strict=False):
         plot_rmse_surface(rmse_surface(correction, shallow, full, c=grid, e=grid), c=grid, e=grid, ax=panel)
     plot_topics_surface(topics, "as-judged", ax=panels[3])
     (folder / "errors.png").write_bytes(render(figure, "png"))
     figure, panels = figure_grid(len(INDICATORS))
     for indicator, panel in zip(INDICATORS, panels, strict=True):
-        plot_indicator(left_out["to depth 10"], indicator, ax=panel)
+        plot_indicator(left_out[f"to depth {depth}"], indicator, ax=panel)
     (folder / "indicators.png").write_bytes(render(figure, "png"))
     figure, panels = figure_grid(1, width=7)
     plot_gain(left_out, "P@5", asked[1:], ax=panels[0])
