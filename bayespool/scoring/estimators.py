@@ -254,13 +254,19 @@ def parse_estimators(
     return estimators
 
 
+_OF_THE_QUESTION = ("estimand", "random_seed", "common_query_ids")
+
+
 def estimator_labels(estimators: Sequence[Estimator]) -> tuple[str, ...]:
-    """Return a label per estimator: its name, plus distinguishing settings where a name is repeated.
+    """Return a label per estimator: its name, with the settings of a correction that are not the defaults,
+    and with distinguishing settings where a name is repeated.
 
     Examples
     --------
     >>> estimator_labels([parse_estimator("interpolated"), parse_estimator("interpolated(fit='pool')")])
     ('interpolated', "interpolated(fit='pool')")
+    >>> estimator_labels([parse_estimator("smoothed(e=0.1)")])
+    ('smoothed(e=0.1)',)
     >>> texts = ["topics-adjustment", "topics-adjustment(base='condensed-list')"]
     >>> estimator_labels([parse_estimator(text, common_query_ids=("1", "2")) for text in texts])
     ('topics-adjustment', "topics-adjustment(base='condensed-list')")
@@ -268,13 +274,21 @@ def estimator_labels(estimators: Sequence[Estimator]) -> tuple[str, ...]:
     labels = []
     for e in estimators:
         alike = [other for other in estimators if other.name == e.name and type(other) is type(e)]
+        own = _own_settings(e) if len(alike) > 1 else _settings_of_correction(e)
         settings = [
             f"{name}={_setting_text(getattr(e, name))}"
-            for name in (_own_settings(e) if len(alike) > 1 else ())
-            if any(getattr(other, name) != getattr(e, name) for other in alike)
+            for name in own
+            if len(alike) == 1 or any(getattr(other, name) != getattr(e, name) for other in alike)
         ]
         labels.append(with_settings(e.name, ", ".join(settings)) if settings else e.name)
     return tuple(labels)
+
+
+def _settings_of_correction(estimator: Estimator) -> list[str]:
+    """Return the names of a correction's own settings that are not the defaults."""
+    if (entry := ESTIMATORS.get(estimator.name)) is None or entry.kind != "point":
+        return []
+    return [name for name in _own_settings(estimator) if name not in _OF_THE_QUESTION]
 
 
 def _own_settings(estimator: Any) -> list[str]:

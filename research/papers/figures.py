@@ -3,7 +3,8 @@
     python research/papers/figures.py FOLDER
     python research/papers/figures.py FOLDER --qrels qrels.txt --pool runs/ --organizations organizations.csv
 
-They are of the example, or of a collection of one's own. Figures 1 to 3 of Ravana & Moffat (2010): ranks of the first unjudged document, and
+They are of the example, or of a collection of one's own. Figures 1 to 3 of Ravana & Moffat (2010): ranks of
+the first unjudged document, and
 errors over the constants C and E. Figures 1 and 2 of Lipani et al. (2015): indicators of anti-precision
 against what runs lack, and the gain by corrections against reliability. Of Webber & Park (2009, §4): errors
 over pool width and common topics. ``table-2.csv`` has organizations left out with the settings of table 2 of
@@ -179,7 +180,7 @@ def main() -> None:
     parser.add_argument("--qrels", type=Path, help="judgments of a collection of one's own")
     parser.add_argument("--pool", type=Path, help="folder with its pooled runs")
     parser.add_argument("--organizations", type=Path, help="who submitted which run")
-    parser.add_argument("--order", default="score", help="how runs are ordered: score, rank, single-precision")
+    parser.add_argument("--order", default="score", help="of runs: score, rank, single-precision")
     asked_for = parser.parse_args()
     folder = asked_for.folder
     folder.mkdir(exist_ok=True)

@@ -125,8 +125,8 @@ def test_no_order_that_judging_may_turn_is_called_significant() -> None:
     """Of the draws half judge all of b as nonrelevant, and half as relevant."""
     found = compare_scores(with_posterior(doubtful("background(e=0.1)"), 0.95))
     tests = rows_of_tests(found)
-    assert all(tests[estimator]["p_adjusted"] < 0.001 for estimator in (AS_JUDGED, "background"))
-    assert all(tests[estimator]["significant"] is pd.NA for estimator in (AS_JUDGED, "background"))
+    assert all(tests[estimator]["p_adjusted"] < 0.001 for estimator in (AS_JUDGED, "background(e=0.1)"))
+    assert all(tests[estimator]["significant"] is pd.NA for estimator in (AS_JUDGED, "background(e=0.1)"))
     assert not tests["posterior-known"]["significant"]
     assert found.draws[found.measures[0], "posterior-known", "these-topics"].prob_greater[0, 1] == 0.5
     text = " ".join(printed(lambda console: print_result(found, console), width=200).split())
@@ -186,8 +186,8 @@ def test_a_threshold_announces_and_says_how_much_of_it_is_false() -> None:
 def test_without_draws_the_bounds_decide() -> None:
     found = compare_scores(doubtful("background(e=0.1)"))
     tests = rows_of_tests(found)
-    assert all(tests[estimator]["p_adjusted"] < 0.001 for estimator in (AS_JUDGED, "background"))
-    assert all(tests[estimator]["significant"] is pd.NA for estimator in (AS_JUDGED, "background"))
+    assert all(tests[estimator]["p_adjusted"] < 0.001 for estimator in (AS_JUDGED, "background(e=0.1)"))
+    assert all(tests[estimator]["significant"] is pd.NA for estimator in (AS_JUDGED, "background(e=0.1)"))
     text = " ".join(printed(lambda console: print_result(found, console), width=200).split())
     assert "No verdict where judging could give the difference the other sign or none" in text
 

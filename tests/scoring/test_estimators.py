@@ -123,7 +123,7 @@ def test_a_new_correction_is_scored_compared_and_left_out_by_name() -> None:
     frame = wide(scores)
     np.testing.assert_allclose(frame["half"], (frame["bound_lower"] + frame["bound_upper"]) / 2, rtol=1e-12)
     low = score(collection, "new-a", "P@10", estimators="half(share=0)")
-    assert wide(low)["half"].tolist() == wide(low)["bound_lower"].tolist()
+    assert wide(low)["half(share=0)"].tolist() == wide(low)["bound_lower"].tolist()
     assert low.metadata["estimators"] == [{"name": "half", "estimand": "complete", "share": 0}]
 
     left = leave_out(collection, "P@10", estimators=["half", "background(e=0.5)"]).to_frame()

@@ -254,12 +254,12 @@ def test_lambda_is_a_column_and_fitted_constants_are_a_table() -> None:
     assert "lambda" not in score(toy_collection(), "u", estimators="background").to_frame()
     constants = scores.to_frame("constants").set_index(["measure", "estimator"])
     assert constants.loc[("P@5", "systems-adjustment"), "adjustment"] == pytest.approx(2 / 5 / 12)
-    fitted = constants.loc[("P@5", "smoothed")]
+    fitted = constants.loc[("P@5", "smoothed(fit='pool')")]
     best = fit_constants_to_pool("smoothed", toy_collection(), "P@5")
     assert fitted[["constant_c", "constant_e", "rmse"]].tolist() == [*best.values.values(), best.rmse]
     assert not {"constant_c", "rmse", "adjustment"} & set(scores.to_frame("indicators"))
     (read,) = scores.table("constants").read()
-    assert [row[:2] for row in read.rows] == [(m, "smoothed") for m in ("P@3", "P@5")]
+    assert [row[:2] for row in read.rows] == [(m, "smoothed(fit='pool')") for m in ("P@3", "P@5")]
     assert "constants" not in {t.name for t in score(toy_collection(), "u", estimators="background").tables()}
 
 
