@@ -38,6 +38,21 @@ def test_python_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert names["posterior"].value.tolist() == pytest.approx(shown, abs=0.005)  # of few draws
 
 
+@pytest.mark.filterwarnings("ignore::bayespool.errors.DiagnosticsWarning")
+def test_python_of_the_quickstart_prints_what_stands_below_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    simulate_example().write(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    page = (ROOT / "docs" / "quickstart.md").read_text(encoding="utf-8")
+    (code, below) = re.findall(r"^```python\n(.*?)^```\n\n```text\n(.*?)^```", page, re.M | re.S)[0]
+    exec(compile(code, "quickstart.md", "exec"), {})
+    printed, shown = capsys.readouterr().out.split(), below.split()
+    assert [word for word in printed if not word[0].isdigit()] == [w for w in shown if not w[0].isdigit()]
+    numbers = [[float(word) for word in words if word[0].isdigit()] for words in (printed, shown)]
+    assert numbers[0] == pytest.approx(numbers[1], abs=0.006)
+
+
 def test_links_lead_to_files_that_are_there() -> None:
     """Relative ones, which work in a checkout and wherever it is hosted; `.ci/metadata.py` has others."""
     definition = r"^\[([^\]]+)\]: (\S+)$"
