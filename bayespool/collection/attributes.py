@@ -1,39 +1,38 @@
-"""Attributes of runs and topics: the columns of a table, by id."""
+"""Attributes of runs and topics: the columns of a table, by id; which column is of what."""
 
 from __future__ import annotations
 
-import dataclasses
 import math
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
 from bayespool.arrays import FloatArray
-from bayespool.collection.files import read_bytes
+from bayespool.collection.files import PARQUET, read_bytes
+from bayespool.collection.formats import parquet_columns
 from bayespool.collection.frames import NAMES, all_columns
 from bayespool.collection.readers import ORGANIZATION_NAMES, Reading, csv_rows
-from bayespool.errors import InputError, some
+from bayespool.errors import InputError
 from bayespool.tables.formatting import counted
 
 if TYPE_CHECKING:
     from bayespool.collection.contents import Collection
 
-AnyCollection = TypeVar("AnyCollection", bound="Collection")
-
-Of: TypeAlias = Literal["run", "topic"]
+Of: TypeAlias = Literal["run", "topic", "document"]
 Table: TypeAlias = Any
-"""A table with a row for each run or topic: one or several CSV files, a data frame, rows, or a mapping from
-ids to mappings from columns to values.
+"""A table with a row for each run, topic or document: one or several CSV or Parquet files, a data frame or
+rows; of runs and topics also a mapping from ids to mappings from columns to values.
 """
 UNKNOWN = "unknown"
 """Level of what a table has no value for."""
 
-_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+COLUMN_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+"""Names that a formula can have."""
 _IDS: Mapping[Of, tuple[str, ...]] = {"run": NAMES["run_id"], "topic": NAMES["query_id"]}
 
 
@@ -99,7 +98,7 @@ def gather_attributes(
     if source is None or hasattr(source, "__next__"):  # an iterator, which can be read once
         return NO_ATTRIBUTES
     if isinstance(source, str | os.PathLike):
-        return _columns_of_ids(*_read(Path(source), reading), of, organization, Path(source))
+        return _columns_of_ids(*read_columns(Path(source), reading), of, organization, Path(source))
     if isinstance(source, list | tuple) and all(isinstance(each, str | os.PathLike) for each in source):
         joined = NO_ATTRIBUTES
         for path in source:
@@ -115,9 +114,11 @@ def gather_attributes(
     return _columns_of_ids(all_columns(source, f"table of {of}s"), [], of, organization)
 
 
-def _read(path: Path, reading: Reading) -> tuple[dict[str, list[str]], list[int]]:
-    """Return the columns of a CSV file with the line number of each row; none of an XML file."""
-    data = read_bytes(path, max_size=reading.max_file_size)
+def read_columns(path: Path, reading: Reading) -> tuple[dict[str, list[Any]], list[int]]:
+    """Return the columns of a CSV or Parquet file, with the line number of each CSV row; none of XML."""
+    data = read_bytes(path, max_size=reading.max_file_size, tables=True)
+    if data.startswith(PARQUET):
+        return parquet_columns(data, path, max_size=reading.max_file_size).to_pydict(), []
     rows = [] if data.lstrip().startswith(b"<") else list(csv_rows(data, path))
     if not rows:
         return {}, []
@@ -140,12 +141,12 @@ def _columns_of_ids(
         hint = f"begin with a column {_IDS[of][0]}; there are {', '.join(columns)}"
         raise InputError(f"no column {_IDS[of][0]} in the table of {of}s", path=path, hint=hint)
     left_out = {key, *([lower[n] for n in organization if n in lower][:1] if of == "run" else [])}
-    ids, by_name = [_text(each) for each in columns[key]], dict[str, dict[str, str]]()
+    ids, by_name = [value_text(each) for each in columns[key]], dict[str, dict[str, str]]()
     for name, values in columns.items():
-        if name in left_out or not _NAME.fullmatch(name):  # no formula could name it
+        if name in left_out or not COLUMN_NAME.fullmatch(name):  # no formula could name it
             continue
         texts = by_name.setdefault(name, {})
-        for row, (each, text) in enumerate(zip(ids, map(_text, values), strict=True)):
+        for row, (each, text) in enumerate(zip(ids, map(value_text, values), strict=True)):
             if text and texts.setdefault(each, text) != text:
                 reason = f"{of} {each!r} has {name} {text!r} here and {texts[each]!r} before"
                 line = lines[row] if lines else None
@@ -153,39 +154,37 @@ def _columns_of_ids(
     return Attributes({name: values for name, values in by_name.items() if values})
 
 
-def _text(value: object) -> str:
+def value_text(value: object) -> str:
     """Return a value as text, empty where it is missing."""
     if value is None or value != value or type(value).__name__ in ("NAType", "NaTType"):  # NaN
         return ""
     return str(value).strip()
 
 
-def with_attributes(
-    collection: AnyCollection, runs: Attributes, topics_table: Table, *, reading: Reading = Reading()
-) -> AnyCollection:
-    """Return the collection with attributes of its runs, and those of a table of topics."""
-    topics = gather_attributes(topics_table, "topic", reading=reading)
-    if topics and not topics.select(collection.query_ids):
-        listed = some(list(next(iter(topics.columns.values()))))
-        names = f"{listed}, the collection {some(collection.query_ids)}"
-        raise InputError(f"no topic with attributes is in the collection: the table has {names}")
-    if not runs and not topics:
-        return collection
-    return dataclasses.replace(collection, runs=runs or collection.runs, topics=topics or collection.topics)
-
-
-def find_column(runs: Attributes, topics: Attributes, name: str) -> tuple[Of, Attributes]:
-    """Return what a column is of, and the table that has it, or raise `InputError`."""
-    tables: dict[Of, Attributes] = {"run": runs, "topic": topics}
-    having = [(of, table) for of, table in tables.items() if name in table.columns]
-    if len(having) == 2:
-        raise InputError(f"runs and topics both have a column {name!r}", hint="rename one of them")
+def find_column(collection: Collection, name: str) -> tuple[Of, Attributes]:
+    """Return what a column is of, and the table that has it if it is of runs or topics, or raise
+    `InputError`.
+    """
+    tables: dict[Of, Attributes] = {"run": collection.runs, "topic": collection.topics}
+    names: dict[Of, list[str]] = {of: list(table.columns) for of, table in tables.items()}
+    names["document"] = [column for table in collection.documents for column in table.columns]
+    having = [of for of, columns in names.items() if name in columns]
+    if len(having) > 1:
+        both = f"{having[0]}s and {having[1]}s both have a column {name!r}"
+        raise InputError(both, hint="rename one of them")
     if not having:
-        named = [f"{', '.join(table.columns)} of {of}s" for of, table in tables.items() if table]
-        hint = "give columns beside --organizations, or those of topics by --reading topics_table=FILE"
+        named = [f"{', '.join(columns)} of {of}s" for of, columns in names.items() if columns]
+        hint = "give columns beside --organizations, or by --reading topics_table=… or documents_table=…"
         hint = f"it has {' and '.join(named)}" if named else hint
         raise InputError(f"the collection has no column {name!r}", hint=hint)
-    return having[0]
+    return having[0], tables.get(having[0], NO_ATTRIBUTES)
+
+
+def unpack_attributes(columns: Any) -> Attributes:
+    """Return attributes whose columns are of a file; ValueError for others."""
+    if not all(isinstance(value, str) for column in columns.values() for value in column.values()):
+        raise ValueError("attributes are no texts")
+    return Attributes(columns)
 
 
 def describe_unknown(of: Of, name: str, ids: Sequence[str], *, is_level: bool) -> str:

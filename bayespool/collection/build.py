@@ -13,8 +13,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from bayespool.arrays import AnyArray, BoolArray, IndexArray, IntArray, LevelArray, OrderArray
-from bayespool.collection.attributes import Table, gather_attributes, with_attributes
+from bayespool.collection.attributes import Table, gather_attributes
 from bayespool.collection.contents import Collection
+from bayespool.collection.document_columns import with_attributes
 from bayespool.collection.files import MEMORY, check_memory
 from bayespool.collection.frames import qrels_from_frame
 from bayespool.collection.passages import Documents, best_passages, find_passages, refuse_passages
@@ -66,6 +67,7 @@ def build_collection(
     *,
     organizations: Organizations | None = None,
     topics_table: Table | None = None,
+    documents_table: Table | None = None,
     order: Order = "score",
     negative: Negative = "listed",
     pooled_run_ids: Iterable[str] = (),
@@ -81,12 +83,9 @@ def build_collection(
     Parameters
     ----------
     runs : Runs
-        At least one, with distinct run ids; the collection sorts them by id. Data frames, rows,
-        ``{query_id: {doc_id: score}}``, objects of ir_measures and ranx, `Run`, paths; a mapping from names
-        to them, or several of them.
+        At least one, with distinct run ids, by which they are sorted (as for `bayespool.read_collection`).
     qrels : Judgments or None
-        The judgments, in the same forms; they define the topics. With None nothing is judged, as before a
-        pool is chosen, and the topics are those of all runs.
+        The judgments; they define the topics. With None nothing is judged, and topics are those of all runs.
     organizations : mapping of str to str, path or frame, optional
         Run id to organization. A missing run is an organization of its own. Other columns are attributes.
     order : {"score", "single-precision", "rank"}
@@ -110,7 +109,7 @@ def build_collection(
         Runs of the user. Those that ``organizations`` lacks form one organization, `USER_ORGANIZATION`.
     scores : bool, default False
         Whether to keep the scores of the runs (`Collection.score`), which some pooling strategies need.
-    exclude, topics, topics_table
+    exclude, topics, topics_table, documents_table
         As for `bayespool.read_collection`; ``"run"`` stands for the topics of all runs.
 
     Raises
@@ -145,7 +144,8 @@ def build_collection(
         own_run_ids=own_run_ids,
         topic_note=note,
     )
-    collection = with_attributes(collection, gather_attributes(organizations, "run"), topics_table)
+    of_runs = gather_attributes(organizations, "run")
+    collection = with_attributes(collection, of_runs, topics_table, documents_table)
     return collection.without_judgments(np.isfinite(collection.relevance)) if qrels is None else collection
 
 

@@ -20,8 +20,8 @@ from bayespool.collection.attributes import (
     Attributes,
     Table,
     gather_attributes,
-    with_attributes,
 )
+from bayespool.collection.document_columns import DocumentColumns, with_attributes
 from bayespool.collection.judges import Judge
 from bayespool.collection.own import (
     OwnJudgments,
@@ -128,6 +128,8 @@ class Collection(ReadOnlyArrays):
         Runs to score that rank as a run of the pool, each with that run, as which it counts.
     runs, topics : Attributes
         Columns of attributes of runs, such as a type, and of topics, which formulas of models may name.
+    documents : tuple of DocumentColumns
+        Columns of numbers of documents, which formulas of models may name, too.
     memo : Memo
         What was derived from the collection.
     """
@@ -160,6 +162,7 @@ class Collection(ReadOnlyArrays):
     copied_runs: tuple[tuple[str, str], ...] = ()
     runs: Attributes = NO_ATTRIBUTES
     topics: Attributes = NO_ATTRIBUTES
+    documents: tuple[DocumentColumns, ...] = ()
     memo: Memo = field(default_factory=Memo, init=False, repr=False, compare=False)
 
     def __repr__(self) -> str:
@@ -322,6 +325,10 @@ class Collection(ReadOnlyArrays):
         for attributes, ids in ((self.runs, self.run_ids), (self.topics, self.query_ids)):
             if columns := attributes.select(ids).columns:  # none: the hash of earlier versions
                 digest.update(repr(columns).encode())
+        for table in self.documents:
+            for name in table.columns:
+                digest.update(name.encode())
+                digest.update(table.values(self, name).data)
         for buffer in self.doc_ids.buffers():
             if buffer is not None:
                 digest.update(buffer)
@@ -375,14 +382,16 @@ class Collection(ReadOnlyArrays):
             pool = DepthPool.even(pool, len(self.run_ids))
         return dataclasses.replace(self, pooled=pooled, pool=pool, formerly_pooled_run_ids=())
 
-    def with_attributes(self, runs: Table = None, topics: Table = None) -> Self:
-        """Return the collection with columns of runs, of topics or both.
+    def with_attributes(self, runs: Table = None, topics: Table = None, documents: Table = None) -> Self:
+        """Return the collection with columns of runs, topics or documents.
 
         Parameters
         ----------
         runs, topics : path or several, data frame, rows, or mapping of str to mapping, optional
             A table with a row for each run (``run_id``) or topic (``query_id``), or their values by id and
             column. Texts are levels, and numbers are numbers.
+        documents : path or several, data frame or rows, optional
+            A table of numbers with a row for each document (``doc_id``), or topic and document.
 
         Examples
         --------
@@ -391,7 +400,8 @@ class Collection(ReadOnlyArrays):
         >>> load_example().with_attributes(topics=lengths).topics.columns["length"]["701"]
         '3'
         """
-        return with_attributes(self, gather_attributes(runs, "run", organization=("organization",)), topics)
+        of_runs = gather_attributes(runs, "run", organization=("organization",))
+        return with_attributes(self, of_runs, topics, documents)
 
     @property
     def contributors(self) -> OrderArray:

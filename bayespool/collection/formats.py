@@ -10,7 +10,7 @@ import itertools
 import json
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -65,16 +65,23 @@ def parse_json(text: bytes, path: Path, layout: FileLayout) -> Lines:
 
 def parse_parquet(data: bytes, path: Path, layout: FileLayout, *, max_size: int) -> Lines:
     """Read the columns of a Parquet file by column name."""
+    return _columns(parquet_columns(data, path, _NAMES, max_size=max_size), path, layout)
+
+
+def parquet_columns(
+    data: bytes, path: Path, columns: Container[str] | None = None, *, max_size: int
+) -> pa.Table:
+    """Return the columns of a Parquet file, or all; `InputError` for damaged ones."""
     try:
         with _located(path):
-            table = parquet_table(data, _NAMES, most=readable_bytes(len(data), max_size))
+            table: pa.Table = parquet_table(data, columns, most=readable_bytes(len(data), max_size))
     except InputError:
         raise
     except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
         detail = (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")
         reason = f"the Parquet data are damaged ({detail})"
         raise InputError(reason, path=path, hint="copy or download the file again") from None
-    return _columns(table, path, layout)
+    return table
 
 
 def _columns(source: Any, path: Path, layout: FileLayout) -> Lines:

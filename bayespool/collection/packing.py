@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 
 from bayespool.arrays import BoolArray, IntArray, LevelArray, OrderArray
 from bayespool.collection.archives import member_errors, read_member
-from bayespool.collection.attributes import Attributes, gather_attributes
+from bayespool.collection.attributes import gather_attributes, unpack_attributes
 from bayespool.collection.build import (
     EncodedRun,
     Encoding,
@@ -30,6 +30,7 @@ from bayespool.collection.build import (
 )
 from bayespool.collection.contents import Collection
 from bayespool.collection.copies import adopt_copies, replace_copies
+from bayespool.collection.document_columns import pack_columns, unpack_columns
 from bayespool.collection.judges import Judge
 from bayespool.collection.passages import Documents
 from bayespool.collection.pools import DepthPool, sole_contributor
@@ -333,7 +334,7 @@ def join_runs(
         )
     joined = adopt_copies(_finish(encoding, [*own, *pooled], names, given, each_its_own))
     of_runs = gather_attributes(organizations, "run", reading=reading).joined(part.runs)
-    joined = dataclasses.replace(joined, runs=of_runs, topics=part.topics)
+    joined = dataclasses.replace(joined, runs=of_runs)
     return set_pool_part(joined, part, encoding.places)
 
 
@@ -368,7 +369,8 @@ def _finish(
         label[encoding.places] = judge.label
         judges.append(Judge(judge.name, label))
     notes = tuple(dict.fromkeys((*part.scope_notes, *collection.scope_notes)))
-    return dataclasses.replace(collection, pool=pool, judges=tuple(judges), scope_notes=notes)
+    collection = dataclasses.replace(collection, pool=pool, judges=tuple(judges), scope_notes=notes)
+    return dataclasses.replace(collection, runs=part.runs, topics=part.topics, documents=part.documents)
 
 
 # --- members of an archive --------------------------------------------------------------------------------
@@ -426,6 +428,7 @@ def pack(part: Collection, *, judgments: bool = True) -> dict[str, bytes]:
         _ABOUT: json.dumps(about, ensure_ascii=False, indent=1).encode(),
         _DOCUMENTS: parquet_member(pa.table(columns), doc_id="DELTA_BYTE_ARRAY"),
         _RANKINGS: parquet_member(pa.table({"documents": rankings})),
+        **{name: parquet_member(table) for name, table in pack_columns(part.documents).items()},
     }
 
 
@@ -537,8 +540,9 @@ def _unpack(members: Mapping[str, bytes], about: Mapping[str, Any], table: pa.Ta
         ),
         scope_notes=tuple(about["notes"]),
         order=about["order"],
-        runs=_unpack_attributes(about.get("runs", {})),
-        topics=_unpack_attributes(about.get("topics", {})),
+        runs=unpack_attributes(about.get("runs", {})),
+        topics=unpack_attributes(about.get("topics", {})),
+        documents=unpack_columns(members),
     )
     for ids in ids_of_topics(part):
         if (ids[1:] <= ids[:-1]).any():
@@ -558,12 +562,6 @@ def _integers(column: pa.ChunkedArray, kind: type[np.signedinteger[Any]]) -> npt
     if column.null_count:
         raise ValueError("a number is missing")
     return np.asarray(column.cast(pa.from_numpy_dtype(kind))).astype(kind)
-
-
-def _unpack_attributes(columns: Any) -> Attributes:
-    if not all(isinstance(value, str) for column in columns.values() for value in column.values()):
-        raise ValueError("attributes are no texts")
-    return Attributes(columns)
 
 
 def _unpack_negatives(about: Mapping[str, Any]) -> Negatives:

@@ -54,6 +54,7 @@ READING_KEYS: Mapping[str, ReadingKey] = {
     **CONTRIBUTOR_KEYS,
     "judges": FILES,
     "topics_table": FILES,
+    "documents_table": FILES,
     "documents": ReadingKey(words=("as-named", "best-passage")),
     "each_its_own": ReadingKey(type=bool),
     "known_depth": ReadingKey(type=int, least=1),
@@ -72,10 +73,10 @@ def parse_reading(text: str, keys: Mapping[str, ReadingKey] = READING_KEYS) -> d
     ----------
     text : str
         Keys with values, and commas between: ``organizations``, ``order``, ``negative``, ``exclude``,
-        ``topics``, ``run_id``, ``strict``, ``max_file_size``, ``judges``, ``topics_table``, ``documents``,
-        ``each_its_own``, ``known_depth``, ``max_holes``, ``pooled_run_ids``, ``pool_rule``,
-        ``pool_strategy``. Several values stand in parentheses: ``pooled_run_ids=(a, b)``; ``each_its_own``
-        needs none.
+        ``topics``, ``run_id``, ``strict``, ``max_file_size``, ``judges``, ``topics_table``,
+        ``documents_table``, ``documents``, ``each_its_own``, ``known_depth``, ``max_holes``,
+        ``pooled_run_ids``, ``pool_rule``, ``pool_strategy``. Several values stand in parentheses:
+        ``pooled_run_ids=(a, b)``; ``each_its_own`` needs none.
     keys : mapping of str to ReadingKey
         Those that there may be: `READING_KEYS`, or `CONTRIBUTOR_KEYS` for `read_contributors`.
 

@@ -9,10 +9,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayespool.arrays import FloatArray, IndexArray, OrderArray
+from bayespool.arrays import FloatArray, IndexArray, IntArray, OrderArray
 from bayespool.collection import Collection
 from bayespool.collection.attributes import Of, describe_unknown, find_column
 from bayespool.errors import InputError, some
+from bayespool.tables.formatting import counted
 
 _TERM = re.compile(r"\(\s*1\s*\|\s*(?P<group>[A-Za-z]\w*)\s*\)|(?P<number>[A-Za-z]\w*)")
 _FORM = 'write "posterior-ratio + (1 | type) + topic_length": (1 | column) for levels, a name for numbers'
@@ -89,7 +90,9 @@ class Factor:
 
 def find_factor(collection: Collection, name: str) -> Factor:
     """Return the levels of a column, or raise `InputError` if there is none, or if it has too many."""
-    of, table = find_column(collection.runs, collection.topics, name)
+    of, table = find_column(collection, name)
+    if of == "document":
+        raise InputError(f"{name} is of documents, and levels are of runs or topics", hint=f"write {name}")
     ids = collection.run_ids if of == "run" else collection.query_ids
     texts = table.texts(name, ids)
     seen = [texts[i] for i in collection.contributors] if of == "run" else texts
@@ -115,16 +118,28 @@ def refuse_lacking_columns(collection: Collection, terms: Terms) -> None:
     for name in terms.groups:
         find_factor(collection, name)
     for name in terms.numbers:
-        of, table = find_column(collection.runs, collection.topics, name)
-        if table.numbers(name, collection.run_ids if of == "run" else collection.query_ids) is None:
+        of, table = find_column(collection, name)
+        ids = collection.run_ids if of == "run" else collection.query_ids
+        if of != "document" and table.numbers(name, ids) is None:
             raise InputError(f"{name} has texts, which are levels", hint=f"write (1 | {name})")
 
 
-def column_notes(collection: Collection, terms: Terms, run_ids: tuple[str, ...]) -> list[str]:
-    """Return texts on runs and topics whose value is unknown, and on runs to score of a new level."""
+def column_notes(
+    collection: Collection, terms: Terms, run_ids: tuple[str, ...], unjudged: IntArray
+) -> list[str]:
+    """Return texts on runs, topics and unjudged documents, of these pair codes, whose value is unknown, and
+    on runs to score of a new level.
+    """
     notes = []
     for name in (*terms.groups, *terms.numbers):
-        of, table = find_column(collection.runs, collection.topics, name)
+        of, table = find_column(collection, name)
+        if of == "document":
+            (values,) = (t.values(collection, name) for t in collection.documents if name in t.columns)
+            if n_lacking := int(np.isnan(values[unjudged]).sum()):
+                share = f"{n_lacking:,} of {counted(len(unjudged), 'unjudged document')}"
+                verb = "has" if n_lacking == 1 else "have"
+                notes.append(f"{share} {verb} no {name}: the topic's mean")
+            continue
         used = {*run_ids, *(collection.run_ids[i] for i in collection.contributors)}
         ids = collection.run_ids if of == "run" else collection.query_ids
         lacking = [i for i in ids if i not in table.columns[name] and (of == "topic" or i in used)]

@@ -28,9 +28,10 @@ from bayespool.collection import (
     judge_where_labeled,
     make_encoding,
 )
-from bayespool.collection.attributes import Attributes, Table, gather_attributes, with_attributes
+from bayespool.collection.attributes import Attributes, Table, gather_attributes
 from bayespool.collection.build import refuse_unranked, set_users_runs_apart
 from bayespool.collection.copies import adopt_copies, replace_copies
+from bayespool.collection.document_columns import with_attributes
 from bayespool.collection.files import find_files, read_toml
 from bayespool.collection.passages import Documents
 from bayespool.collection.rankings import within
@@ -78,6 +79,7 @@ def read_collection(
     pool: Runs | None = None,
     organizations: Organizations | None = None,
     topics_table: Table | None = None,
+    documents_table: Table | None = None,
     own_judgments: Judgments | None = None,
     judges: Judges | None = None,
     order: Order = "score",
@@ -121,6 +123,9 @@ def read_collection(
         are attributes of runs that models may have effects of: ``"posterior-ratio + (1 | type)"``.
     topics_table : path or several, mapping or frame, optional
         Attributes of topics: columns beside ``query_id``, or ``{query_id: {column: value}}``.
+    documents_table : path or several, or frame, optional
+        Numbers of documents that may predict relevance, such as a length or the score of a classifier:
+        columns beside ``doc_id``, and ``query_id`` where they differ by topic.
     own_judgments : Judgments, optional
         The user's judgments of unjudged documents, of ``runs`` or of others that were judged with them
         (`Collection.add_judgments`). They are compared with the qrels once runs have left the pool:
@@ -242,7 +247,8 @@ def read_collection(
     )
     of_runs = gather_attributes(organizations, "run", reading=reading)
     by_run = {n: _replace_file_names(each, list(collection.run_ids)) for n, each in of_runs.columns.items()}
-    collection = with_attributes(collection, Attributes(by_run), topics_table, reading=reading)
+    tables = Attributes(by_run), topics_table, documents_table
+    collection = with_attributes(collection, *tables, reading=reading)
     labels = gather_judges(judges, reading=reading)
     collection = add_judges(collection, labels)
     own_qrels = None

@@ -358,7 +358,7 @@ class PosteriorEstimator:
                 shift_prior=self._shift_prior(collection) if is_adaptive else None,
                 is_combined=self.model == "combined",
             )
-            + noted(column_notes(collection, self.terms, targets), "estimator"),
+            + noted(column_notes(collection, self.terms, targets, unknowns.pair), "estimator"),
             distance=distance,
             lots=lots,
             failures=find_failures(collection, targets, n_draws, self.random_seed) if may_be_new else None,
