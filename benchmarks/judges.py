@@ -23,7 +23,7 @@ import pandas as pd
 from at_hand import read
 
 from bayespool import Collection, leave_out, score
-from bayespool.collection import Judge, add_judges, read_labels, read_run_types
+from bayespool.collection import Judge, add_judges, read_labels
 from bayespool.evidence import score_bounds
 
 MEASURES = ("P(rel=2)@5", "P(rel=2)@10", "nDCG@10")
@@ -59,9 +59,9 @@ def main() -> None:
         near = leave_out(collection, MEASURES, estimators=estimators, top=asked.top)
         show(near.to_frame("summary"))
     elif asked.what == "far":
-        types = read_run_types(folder / "run-types.csv")
-        of_types = {"by": "type", "run_types": types, "repool_to": 10, "runs": "all"}
-        far = leave_out(collection, MEASURES, estimators=estimators, **of_types)
+        typed = collection.with_attributes(runs=folder / "run-types.csv")
+        of_types = {"by": "type", "repool_to": 10, "runs": "all"}
+        far = leave_out(typed, MEASURES, estimators=estimators, **of_types)
         for name, of_type in far.to_frame("types").groupby("type"):
             print(name)
             show(of_type)

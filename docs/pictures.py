@@ -20,7 +20,6 @@ import matplotlib
 import numpy as np
 
 from bayespool import Collection, read_collection, score
-from bayespool.collection import read_run_types
 from bayespool.evidence import score_bounds
 from bayespool.experiments import simulate_example
 from bayespool.measures import parse_measure
@@ -44,9 +43,9 @@ def main() -> None:
     if asked.only_example:
         return
     place = Path(os.environ["BAYESPOOL_COLLECTIONS"]) / "dl21-passage"
-    files = {"pool": place / "runs", "organizations": place / "organizations.csv"}
+    files = {"pool": place / "runs", "organizations": [place / "organizations.csv", place / "run-types.csv"]}
     whole = read_collection(place / "qrels.txt", **files, strict=False, order="rank", max_holes=0)
-    types = read_run_types(place / "run-types.csv")
+    types = whole.runs.columns["type"]
     pooled = [whole.run_ids[r] for r in np.flatnonzero(whole.pooled)]
     neural = [run for run in pooled if types.get(run) != "traditional"]
     first = {whole.organization[whole.run_index(run)[0]]: run for run in reversed(neural)}

@@ -30,6 +30,7 @@ _OPTIONS_OF_OTHERS = {
     **dict.fromkeys(("--metric", "--metrics", "--measures"), "--measure"),
     "--judged": "--own-judgments",
     "--own-judgments": "--judged",
+    "--run-types": "--organizations once more, with the file of types",
     "--run": "the files of runs without an option",
 }
 """Replacements of options that other programs or commands have, by option."""
@@ -65,7 +66,7 @@ def _name_options_of_others(context: click.Context, args: Sequence[str]) -> Iter
             context.exit()
         known = {flag for p in context.command.get_params(context) for flag in p.opts}
         instead = _OPTIONS_OF_OTHERS.get(error.option_name, "")
-        if instead and (instead if instead.startswith("-") else "--measure") in known:
+        if instead and (instead.split()[0] if instead.startswith("-") else "--measure") in known:
             raise WordingError(f"there is no {error.option_name}", hint=f"write {instead}") from None
         raise
 

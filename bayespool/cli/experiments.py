@@ -138,7 +138,7 @@ def _run(
 @command(
     "experiments/leaving_out.py:leave_out",
     first="qrels pool organizations measures estimators by collections folder jobs random_seed",
-    more="n_clusters run_types types top truth repool_to test announce posterior_settings judges known_depth "
+    more="n_clusters types top truth repool_to test announce posterior_settings judges known_depth "
     "pool_strategy reading later cluster report",
     own=_LATER,
     short="Leave organizations out of the pool and grade every estimator",
@@ -160,24 +160,14 @@ def leave_out(
         return
     several = len(files.collections) > 1
     function = experiments.leave_out_several if several else experiments.leave_out
-    _with_types(files, keywords)
     _run(function, files, keywords, outputs, parts="folds", n_lines=None, **execution)
-
-
-def _with_types(files: Files, keywords: dict[str, Any]) -> None:
-    """Read the types of runs of a file."""
-    from bayespool.collection import read_run_types
-
-    if "run_types" in keywords:
-        sizes = {name: value for name, value in files.ways().items() if name == "max_file_size"}
-        keywords["run_types"] = read_run_types(Path(keywords["run_types"]), **sizes)
 
 
 @command(
     "experiments/random_pools.py:vary_common_topics",
     first="qrels pool organizations measures estimators widths n_samples n_common collections folder jobs "
     "random_seed",
-    more="n_topic_samples by repool_to run_types pool_type target_type posterior_settings judges known_depth "
+    more="n_topic_samples by repool_to pool_type target_type posterior_settings judges known_depth "
     "pool_strategy reading cluster report",
     own=_CLUSTER,
     short="Show how pool width and common topics decide the bias",
@@ -195,7 +185,6 @@ def random_pools(files: Files, keywords: dict[str, Any], outputs: Outputs, **exe
         varied, parts = experiments.vary_common_topics, "common-topics"
     elif "n_topic_samples" in keywords:
         raise InputError("--topic-samples without --common", hint="give numbers of common topics, too")
-    _with_types(files, keywords)
     _run(varied, files, keywords, outputs, parts=parts, **execution)
 
 

@@ -83,7 +83,7 @@ FILE_OPTIONS: Mapping[str, Callable[..., Option]] = {
         metavar="<name=value,…>",
         help="How files are read: 'order=rank, strict=false, topics=run'. Keys, as in the TOML file: order, "
         "negative, exclude, documents, topics, run_id, strict, max_file_size, max_holes, pooled_run_ids, "
-        "each_its_own and the options of files.",
+        "topics_table, documents_table, each_its_own and the options of files.",
     ),
 }
 """Options of files, by field of `Files`."""

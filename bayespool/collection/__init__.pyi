@@ -18,7 +18,6 @@ from .readers import (
     read_organizations as read_organizations,
     read_qrels as read_qrels,
     read_run as read_run,
-    read_run_types as read_run_types,
     read_runs as read_runs,
     write_organizations as write_organizations,
     write_qrels as write_qrels,

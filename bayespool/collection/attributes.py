@@ -100,9 +100,11 @@ def gather_attributes(
     if isinstance(source, str | os.PathLike):
         return _columns_of_ids(*read_columns(Path(source), reading), of, organization, Path(source))
     if isinstance(source, list | tuple) and all(isinstance(each, str | os.PathLike) for each in source):
-        joined = NO_ATTRIBUTES
-        for path in source:
-            joined = joined.joined(gather_attributes(path, of, reading=reading, organization=organization))
+        paths, joined = list(map(Path, source)), NO_ATTRIBUTES
+        named = with_organizations(paths, reading) if of == "run" else paths
+        for path in paths:
+            of_path = organization if path in named else ()
+            joined = joined.joined(gather_attributes(path, of, reading=reading, organization=of_path))
         return joined
     if isinstance(source, Mapping):
         rows = {str(each): row for each, row in source.items() if isinstance(row, Mapping)}
@@ -112,6 +114,13 @@ def gather_attributes(
         columns: dict[str, Iterable[Any]] = {n: [row.get(n) for row in rows.values()] for n in names}
         return _columns_of_ids({_IDS[of][0]: list(rows), **columns}, [], of, organization)
     return _columns_of_ids(all_columns(source, f"table of {of}s"), [], of, organization)
+
+
+def with_organizations(paths: Sequence[Path], reading: Reading) -> list[Path]:
+    """Return those of several lists that have a column of organizations; all where none calls it so."""
+    headers = {path: read_columns(path, reading)[0] for path in paths} if len(paths) > 1 else {}
+    named = [p for p, names in headers.items() if not names or "organization" in map(str.lower, names)]
+    return named or list(paths)
 
 
 def read_columns(path: Path, reading: Reading) -> tuple[dict[str, list[Any]], list[int]]:
@@ -161,8 +170,8 @@ def value_text(value: object) -> str:
     return str(value).strip()
 
 
-def find_column(collection: Collection, name: str) -> tuple[Of, Attributes]:
-    """Return what a column is of, and the table that has it if it is of runs or topics, or raise
+def find_column(collection: Collection, name: str) -> tuple[Of, Attributes, tuple[str, ...]]:
+    """Return what a column is of, and for runs or topics the table that has it and their ids, or raise
     `InputError`.
     """
     tables: dict[Of, Attributes] = {"run": collection.runs, "topic": collection.topics}
@@ -177,7 +186,8 @@ def find_column(collection: Collection, name: str) -> tuple[Of, Attributes]:
         hint = "give columns beside --organizations, or by --reading topics_table=… or documents_table=…"
         hint = f"it has {' and '.join(named)}" if named else hint
         raise InputError(f"the collection has no column {name!r}", hint=hint)
-    return having[0], tables.get(having[0], NO_ATTRIBUTES)
+    ids = collection.run_ids if having == ["run"] else collection.query_ids
+    return having[0], tables.get(having[0], NO_ATTRIBUTES), ids
 
 
 def unpack_attributes(columns: Any) -> Attributes:

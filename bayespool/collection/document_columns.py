@@ -25,7 +25,7 @@ from bayespool.collection.attributes import (
 )
 from bayespool.collection.frames import NAMES, all_columns, to_ids
 from bayespool.collection.judges import find_pairs
-from bayespool.collection.lines import first_lines
+from bayespool.collection.lines import repeats
 from bayespool.collection.readers import Reading
 from bayespool.errors import InputError, some
 
@@ -103,7 +103,7 @@ def _table(columns: Mapping[str, Iterable[Any]], lines: Sequence[int], path: Pat
         raise InputError(f"no column of documents in the {origin}", path=path, hint=hint)
     try:
         doc_id = to_ids(columns[document], document, origin)
-        query_id = None if topic is None else to_ids(columns[topic], topic, origin)
+        topics = None if topic is None else to_ids(columns[topic], topic, origin).dictionary_encode()
     except InputError as error:
         raise InputError(error.reason, path=path, hint="give each row an id") from None
     by_name: dict[str, FloatArray] = {}
@@ -115,21 +115,12 @@ def _table(columns: Mapping[str, Iterable[Any]], lines: Sequence[int], path: Pat
     if not by_name:
         hint = f"name columns in letters, digits and underscores; there are {', '.join(columns)}"
         raise InputError(f"no column of numbers in the {origin}", path=path, hint=hint)
-    topics = None if query_id is None else query_id.dictionary_encode()
     of_all = pa.array([""] * len(doc_id), pa.string()).dictionary_encode()
-    first = first_lines(of_all if topics is None else topics, doc_id)
-    for name, held in by_name.items():
-        differs = np.flatnonzero((held != held[first]) & ~(np.isnan(held) & np.isnan(held[first])))
-        if len(differs):
-            row = int(differs[0])
-            on = "" if query_id is None else f" on topic {query_id[row].as_py()!r}"
-            both = f"{held[row]:g} here and {held[first[row]]:g} before"
-            reason = f"document {doc_id[row].as_py()!r}{on} has {name} {both}"
-            line = lines[row] if lines else None
-            raise InputError(reason, path=path, line=line, hint="keep one of them")
-    kept = pa.array(np.flatnonzero(first == np.arange(len(first))))
-    kept_by_name = {name: held[kept.to_numpy()] for name, held in by_name.items()}
-    return DocumentColumns(doc_id.take(kept), None if topics is None else topics.take(kept), kept_by_name)
+    if (again := repeats(of_all if topics is None else topics, doc_id)).size:
+        row = int(again[0])
+        reason = f"document {doc_id[row].as_py()!r} is repeated{'' if topics is None else ' on its topic'}"
+        raise InputError(reason, path=path, line=lines[row] if lines else None, hint="keep one of the rows")
+    return DocumentColumns(doc_id, topics, by_name)
 
 
 def _numbers(texts: Sequence[str], name: str, lines: Sequence[int], path: Path | None) -> FloatArray | None:
@@ -180,33 +171,19 @@ def with_attributes(
     return dataclasses.replace(collection, **changed) if changed else collection
 
 
-_MEMBER, _COLUMN = "columns-", "column "
-
-
 def pack_columns(documents: Iterable[DocumentColumns]) -> dict[str, pa.Table]:
     """Return tables, by names of members of an archive, that `unpack_columns` makes the columns of."""
     members = {}
     for k, table in enumerate(documents):
         topics = {} if table.query_id is None else {"query_id": table.query_id.dictionary_decode()}
-        numbers = {f"{_COLUMN}{name}": values for name, values in table.columns.items()}
-        members[f"{_MEMBER}{k}.parquet"] = pa.table({"doc_id": table.doc_id, **topics, **numbers})
+        members[f"{_MEMBER}{k}.parquet"] = pa.table({"doc_id": table.doc_id, **topics, **table.columns})
     return members
 
 
 def unpack_columns(members: Mapping[str, bytes]) -> tuple[DocumentColumns, ...]:
     """Return the columns of documents that are among the members of an archive; ValueError for others."""
-    documents = []
-    for member in sorted(name for name in members if name.startswith(_MEMBER)):
-        table = read_member(members[member])
-        ids = [table[name] for name in ("doc_id", "query_id") if name in table.column_names]
-        columns = {
-            name.removeprefix(_COLUMN): np.asarray(table[name]).astype(np.float64)
-            for name in table.column_names
-            if name.startswith(_COLUMN)
-        }
-        has_infinite = any(np.isinf(values).any() for values in columns.values())
-        if has_infinite or not columns or any(each.null_count for each in ids):
-            raise ValueError("columns of documents without an id, or without finite numbers")
-        doc_id, *topics = (each.combine_chunks().cast(pa.string()) for each in ids)
-        documents.append(DocumentColumns(doc_id, topics[0].dictionary_encode() if topics else None, columns))
-    return tuple(documents)
+    names = sorted(name for name in members if name.startswith(_MEMBER))
+    return tuple(table for name in names for table in gather_document_columns(read_member(members[name])))
+
+
+_MEMBER = "columns-"

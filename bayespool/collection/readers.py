@@ -1,4 +1,4 @@
-"""Read and write runs, judgments, labels and lists of organizations and run types."""
+"""Read and write runs, judgments, labels and lists of organizations and systems."""
 
 from __future__ import annotations
 
@@ -399,26 +399,6 @@ def _xml_entries(data: bytes, path: Path) -> Iterator[tuple[str, str, int | None
         raise InputError("lists no run", path=path, hint=hint)
     for entry in entries:
         yield (entry.findtext("tag") or "").strip(), (entry.findtext("organization") or "").strip(), None
-
-
-def read_run_types(path: PathLike, *, max_file_size: int = MAX_FILE_SIZE) -> dict[str, str]:
-    """Read a mapping from run id to run type from a CSV file.
-
-    Parameters
-    ----------
-    path : path
-        A CSV file whose header names ``run_id`` (or ``run``, ``tag``) and ``type`` (or ``run_type``), in any
-        order and among other columns.
-    max_file_size : int
-        As for `read_run`.
-
-    Raises
-    ------
-    InputError
-        The file cannot be read; a column is missing or repeated, a run id or a type is missing; a run has two
-        types.
-    """
-    return _values_by_run(Path(path), "type", ["type", "run_type"], max_file_size)
 
 
 def read_systems(path: PathLike, *, max_file_size: int = MAX_FILE_SIZE) -> dict[str, str]:

@@ -13,6 +13,7 @@ from typing import Any, Protocol, TypeGuard, cast
 import numpy as np
 import pyarrow as pa
 
+from bayespool.collection.attributes import with_organizations
 from bayespool.collection.files import STDIN, find_files, read_text
 from bayespool.collection.frames import (
     NAMES,
@@ -322,7 +323,7 @@ def gather_organizations(source: Organizations, *, reading: Reading = Reading())
     if isinstance(source, str | os.PathLike):
         return read_organizations(Path(source), max_file_size=reading.max_file_size)
     if isinstance(source, list | tuple) and source and all(isinstance(i, str | os.PathLike) for i in source):
-        paths = [Path(cast("_Path", path)) for path in source]
+        paths = with_organizations([Path(cast("_Path", path)) for path in source], reading)
         return join_organizations([(path, gather_organizations(path, reading=reading)) for path in paths])
     columns = columns_by_name(source, ("run_id", "organization"), "organizations")
     ids = (to_ids(columns[name], name, "organizations").to_pylist() for name in columns)

@@ -8,7 +8,7 @@ import numpy as np
 
 from bayespool.arrays import FloatArray
 from bayespool.collection import Collection
-from bayespool.collection.attributes import Of
+from bayespool.collection.attributes import Attributes, Of
 from bayespool.collection.document_columns import DocumentColumns
 from bayespool.evidence.predictors import DocumentContext, Predictor
 
@@ -20,10 +20,9 @@ def column_predictors(collection: Collection) -> dict[str, Predictor]:
 
 def _find_predictors(collection: Collection) -> dict[str, Predictor]:
     predictors = {}
-    tables: dict[Of, tuple[str, ...]] = {"run": tuple(collection.runs.columns)}
-    tables["topic"] = tuple(collection.topics.columns)
-    for of, names in tables.items():
-        for name in names:
+    tables: dict[Of, Attributes] = {"run": collection.runs, "topic": collection.topics}
+    for of, attributes in tables.items():
+        for name in attributes.columns:
             if (values := standardized(collection, of, name)) is not None:
                 text = f"{name} of the {of}, in standard deviations from the mean"
                 compute = partial(_values_of_place, of=of, values=values)

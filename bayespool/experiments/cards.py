@@ -13,6 +13,7 @@ import pandas as pd
 from bayespool import __version__
 from bayespool.arrays import Progress
 from bayespool.collection import Collection
+from bayespool.collection.attributes import Attributes
 from bayespool.collection.contents import expect_collection
 from bayespool.collection.pools import sole_contributor
 from bayespool.comparisons.planning import PairVariances, best_pooled_runs, plan_comparison
@@ -43,6 +44,7 @@ _FEW_ORGANIZATIONS = 5
 _LEAST_COVERAGE = 0.9
 _MOST_UNEXPLAINED = 0.1
 _DIGITS = 3
+_KIND = "(kind)"  # of a column that no user has
 _POOLED, _NEAR, _FAR = "of the pool", "new, near", "new, far"
 _FACTS = {
     "fact": Column("fact", "text", "What is counted."),
@@ -206,8 +208,9 @@ def _trials(collection: Collection, say: Progress, **asked: Any) -> Iterator[tup
     if len(runs_of) >= 2 * N_KINDS:
         say(f"leaving out {N_KINDS} kinds of organizations, one at a time")
         kinds = enumerate(find_kinds(collection), 1)
-        run_types = {run: f"kind {k}" for k, kind in kinds for name in kind for run in runs_of[name]}
-        yield _FAR, leave_out(collection, by="type", run_types=run_types, **asked)
+        kind_of = {run: f"kind {k}" for k, kind in kinds for name in kind for run in runs_of[name]}
+        collection = replace(collection, runs=Attributes({_KIND: kind_of}))
+        yield _FAR, leave_out(collection, by=_KIND, **asked)
 
 
 def _variances(collection: Collection, measure: Measure, **asked: Any) -> PairVariances | None:

@@ -22,7 +22,7 @@ import numpy.typing as npt
 from bayespool.arrays import FloatArray
 from bayespool.collection import Collection
 from bayespool.collection.contents import expect_collection
-from bayespool.errors import InputError
+from bayespool.errors import InputError, known_names
 from bayespool.evidence import Bounds, score_bounds
 from bayespool.evidence.ideals import values_on_fuller
 from bayespool.experiments.running import Columns, Stored, Task, add_rows
@@ -530,20 +530,25 @@ def run_organizations(collection: Collection, run_ids: Sequence[str]) -> list[st
     return [collection.organizations[o] for o in collection.organization[collection.run_index(run_ids)]]
 
 
-def resolve_run_types(
-    collection: Collection, run_types: Mapping[str, str] | None, run_ids: Iterable[str]
+def find_run_types(
+    collection: Collection, column: str, others: Iterable[str] = ()
 ) -> tuple[tuple[str, str], ...]:
-    """Return (run, type) pairs for the given runs, or raise `InputError` if a run has no type."""
-    if run_types is None:
-        return ()
-    names = list(run_ids)
-    if missing := [run for run in names if run not in run_types]:
+    """Return each pooled run with its value in a column of attributes; `InputError` if one has none.
+
+    ``others`` may be named in place of a column.
+    """
+    if column not in collection.runs.columns:
+        known = known_names(column, (*others, *collection.runs.columns))
+        hint = f"{known}; columns of runs stand beside --organizations (organizations=)"
+        raise InputError(f"runs have no column {column!r}", hint=hint)
+    values, names = collection.runs.columns[column], collection.pooled_run_ids
+    if missing := [run for run in names if run not in values]:
         have = "has" if len(missing) == 1 else "have"
         raise InputError(
-            f"{counted(len(missing), 'run')} of the pool {have} no type, {missing[0]!r} for one",
+            f"{counted(len(missing), 'run')} of the pool {have} no {column}, {missing[0]!r} for one",
             hint="give every run one",
         )
-    return tuple((run, run_types[run]) for run in names)
+    return tuple((run, values[run]) for run in names)
 
 
 def contributors(

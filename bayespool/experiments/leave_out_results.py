@@ -148,7 +148,7 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
             Table("decisions", "Decisions on pairs of runs", self._decision_frame(), DECISIONS),
             Table("reliability", "Reliability of the scores", *reliability),
         )
-        if self.settings.by == "type":
+        if self.settings.is_by_column:
             names, measures = ("type", "estimator"), self.settings.measures
             type_views = tuple(measure_view(m, ", by type", names, _TYPE_COLUMNS) for m in measures)
             return *tables, Table("types", "Types of runs", self._type_frame(), _TYPES, type_views)
@@ -212,8 +212,8 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
     def _scope(self) -> str:
         s = self.settings
         clusters = f"of {len(self.clusters)} clusters of runs that retrieve alike"
-        types = f"type of runs ({', '.join(s.types)})"
-        who = {"cluster": clusters, "type": types}.get(s.by, s.by)
+        types = f"{s.by} of runs ({', '.join(s.types)})"
+        who = types if s.is_by_column else clusters if s.by == "cluster" else s.by
         if who == "organization" and (self._rows["organization"] == self._rows["run_id"]).all():
             who = "run, of an organization of its own,"
         over_qrels = s.denominator == "qrels"
@@ -238,7 +238,7 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
     def _runs_clause(self, measure: str, n_runs: int) -> str:
         """Return a clause on the runs that a table summarizes."""
         n_pooled = self.n_pooled_runs[measure]
-        if self.settings.by in ("cluster", "type"):
+        if self.settings.by == "cluster" or self.settings.is_by_column:
             which = best_runs_text(n_runs, self._rows["run_id"].nunique())
             return f"{which} runs left out, of {counted(n_pooled, 'pooled run')}"
         return f"{best_runs_text(n_runs, n_pooled)} pooled runs"

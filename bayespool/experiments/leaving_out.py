@@ -28,13 +28,13 @@ from bayespool.experiments.design import (
     Part,
     Truth,
     contributors,
-    resolve_run_types,
+    find_run_types,
     whole_pool,
 )
 from bayespool.experiments.graded_runs import result_fields, run_table, total_seconds
 from bayespool.experiments.leave_out_results import LeaveOutResult, LeaveOutSeveralResult
 from bayespool.experiments.running import unlike_ours
-from bayespool.experiments.settings import LeaveOutSettings
+from bayespool.experiments.settings import LEFT_OUT, LeaveOutSettings
 from bayespool.measures import Measure, Normalized, Values
 from bayespool.names import PairTest, Runs, Unseen
 from bayespool.notes import Note
@@ -90,7 +90,7 @@ class RunsLeftOut(Design):
                 )
                 for name, runs in units.items()
             ]
-        if settings.by in ("cluster", "type"):
+        if settings.by == "cluster" or settings.is_by_column:
             return tuple(folds)
         return tuple(sorted(folds, key=lambda fold: -len(fold.run_ids) * len(fold.measures)))
 
@@ -98,7 +98,7 @@ class RunsLeftOut(Design):
         self, collection: Collection, run_ids: tuple[str, ...], settings: LeaveOutSettings
     ) -> Mapping[str, Sequence[str]]:
         """Return the runs left out together, by name of their organization, cluster, type or run."""
-        if settings.by == "type":
+        if settings.is_by_column:
             return {kind: [r for r, of in settings.run_types if of == kind] for kind in settings.types}
         if settings.by == "cluster":
             if units := {c.name: c.run_ids for c in self.clusters if not c.stays}:
@@ -108,11 +108,11 @@ class RunsLeftOut(Design):
                 f"none of the clusters (of {sizes} runs) can be left out: {self.clusters[0].stays}",
                 hint="ask for another number of clusters, or leave out organizations",
             )
-        return contributors(collection, settings.by, run_ids, least=2)
+        return contributors(collection, "run" if settings.by == "run" else "organization", run_ids, least=2)
 
     def seeds(self, part: Part, settings: LeaveOutSettings) -> tuple[object, ...]:
         """Return the names that seed a fold: the kind of unit left out and its name."""
-        return ("organization" if settings.by == "type" else settings.by, part.name)
+        return ("organization" if settings.is_by_column else settings.by, part.name)
 
     def topics(self, collection: Collection, part: Part, settings: LeaveOutSettings) -> npt.NDArray[np.bool_]:
         """Return a mask of all topics, or of the topics for which the run retrieved documents."""
@@ -174,9 +174,8 @@ def leave_out(
     *,
     estimators: object = "all",
     posterior_settings: str | PosteriorEstimator | None = None,
-    by: Literal["organization", "run", "cluster", "type"] = "organization",
+    by: str = "organization",
     n_clusters: int | None = None,
-    run_types: Mapping[str, str] | None = None,
     types: str | Iterable[str] | None = None,
     runs: Runs = "pooled",
     top: float = 100,
@@ -208,18 +207,16 @@ def leave_out(
         `bayespool.scoring.PAIRED_ESTIMATORS`; a mapping is of labels to estimators.
     posterior_settings : str or PosteriorEstimator, optional
         Settings of the posteriors: 'draws=4000, engine=nuts, mu=Normal(-2,1)'.
-    by : {"organization", "run", "cluster", "type"}, default "organization"
-        What is left out of the pool at a time. An organization's runs resemble each other, so that leaving
-        out one run alone understates the bias that the run of a new organization would suffer. A cluster is
-        of runs that retrieve alike, of any organizations: left out, they are unlike the pool. A type is of
-        runs that were made alike, such as manual ones.
+    by : str, default "organization"
+        What is left out of the pool at a time: organization, run, cluster, or a column of attributes of
+        runs, such as type. An organization's runs resemble each other, so that leaving out one run alone
+        understates the bias that the run of a new organization would suffer. A cluster is of runs that
+        retrieve alike, of any organizations: left out, they are unlike the pool. Of a column, runs of one
+        value are left out together, such as all manual ones (`Collection.with_attributes`).
     n_clusters : int, optional
         Number of clusters, where they are left out: by default 5; fewer where joins are tied.
-    run_types : mapping of str to str, optional
-        Type of each run that takes part; a file is CSV with run_id,type, which
-        `bayespool.collection.read_run_types` reads.
     types : str or iterable of str, optional
-        Types to leave out, in turn; default: all.
+        Values of the column to leave out, in turn; default: all.
     runs : {"pooled", "all"}, default "pooled"
         The pooled runs take part, or all: what is unjudged in truth is then not relevant. The second is the
         rule of Webber & Park.
@@ -369,12 +366,12 @@ def resolve_design(
             "no pooled run to leave out", hint="give the campaign's runs as the pool, or name those pooled"
         )
     pooled = collection
-    if settings.by == "type" or settings.runs == "all":
+    if settings.is_by_column or settings.runs == "all":
         pooled = whole_pool(collection, settings.runs, settings.repool_to)
         settings = replace(settings, repool_to=pooled.pool_depth)
     elif settings.repool_to is not None:
         pooled = collection.truncate_pool(settings.repool_to)
-    if settings.by == "type":
+    if settings.is_by_column:
         settings = _with_types(pooled, settings)
     clusters = () if settings.n_clusters is None else cluster_runs(pooled, settings.n_clusters)
     design = RunsLeftOut(clusters)
@@ -383,12 +380,12 @@ def resolve_design(
 
 def _with_types(whole: Collection, settings: LeaveOutSettings) -> LeaveOutSettings:
     """Return the settings with the type of each pooled run and the types to leave out."""
-    pairs = resolve_run_types(whole, dict(settings.run_types), whole.pooled_run_ids)
+    pairs = find_run_types(whole, settings.by, LEFT_OUT)
     kinds = sorted({kind for _, kind in pairs})
     if len(kinds) < 2:
         raise InputError(
-            f"all runs of the pool are of type {kinds[0]!r}: nothing is left once it is left out",
-            hint="give at least two types",
+            f"all runs of the pool are of {settings.by} {kinds[0]!r}: nothing is left once it is left out",
+            hint="give at least two values",
         )
     return replace(settings, run_types=pairs, types=settings.types or tuple(kinds))
 
@@ -445,9 +442,8 @@ def leave_out_several(
     *,
     estimators: object = "all",
     posterior_settings: str | PosteriorEstimator | None = None,
-    by: Literal["organization", "run", "cluster", "type"] = "organization",
+    by: str = "organization",
     n_clusters: int | None = None,
-    run_types: Mapping[str, str] | None = None,
     types: str | Iterable[str] | None = None,
     runs: Runs = "pooled",
     top: float = 100,
@@ -473,8 +469,7 @@ def leave_out_several(
     ----------
     collections : mapping of str to Collection
         By name, such as `bayespool.read_collections` gives them.
-    measures, estimators, posterior_settings, by, n_clusters, run_types, types, runs, top, top_pool, truth,
-    unseen, \
+    measures, estimators, posterior_settings, by, n_clusters, types, runs, top, top_pool, truth, unseen, \
 denominator, repool_to, test, announce, ci_prob, random_seed : optional
         As in `bayespool.leave_out`.
     folder : path, optional

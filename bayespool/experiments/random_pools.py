@@ -23,7 +23,7 @@ from bayespool.arrays import FloatArray, Progress
 from bayespool.collection import Collection
 from bayespool.collection.contents import expect_collection
 from bayespool.errors import InputError
-from bayespool.experiments.design import Design, Graded, Part, contributors, resolve_run_types, whole_pool
+from bayespool.experiments.design import Design, Graded, Part, contributors, find_run_types, whole_pool
 from bayespool.experiments.graded_runs import RowOrder, ordered_table, result_fields
 from bayespool.experiments.random_pool_results import RandomPoolsResult
 from bayespool.experiments.settings import RandomPoolSettings
@@ -169,7 +169,8 @@ def _settings_for_collection(requested: RandomPoolSettings, whole: Collection) -
     """Resolve the settings for depth, run types and pool widths for a collection. Default widths are those of
     the paper that leave a contributor outside.
     """
-    types = resolve_run_types(whole, dict(requested.run_types) or None, whole.pooled_run_ids)
+    is_typed = requested.pool_type is not None or requested.target_type is not None
+    types = find_run_types(whole, "type") if is_typed else ()
     n_units = len(pool_contributors(whole, replace(requested, run_types=types)))
     most = n_units - 1
     widths = requested.widths or [w for w in PAPER_WIDTHS if w <= most] or ([most] if most > 0 else [])
@@ -195,7 +196,6 @@ def vary_pool_width(
     by: By = "run",
     runs: Runs = "pooled",
     repool_to: int | None = None,
-    run_types: Mapping[str, str] | None = None,
     pool_type: str | None = None,
     target_type: str | None = None,
     n_targets: int = 1,
@@ -217,7 +217,7 @@ def vary_pool_width(
         Runs outside each pool that are scored. In the paper one; more make the means steadier.
     ci_prob : float, optional
         Probability of the intervals; default: 0.95, or what `bayespool.rcParams` has. They are equal-tailed.
-    collection, measures, posterior_settings, widths, n_samples, by, runs, repool_to, run_types, pool_type, \
+    collection, measures, posterior_settings, widths, n_samples, by, runs, repool_to, pool_type, \
 target_type, random_seed, folder, n_jobs, progress : optional
         As in `vary_common_topics`; the subfolder of finished pools is ``pool-width/``.
 
@@ -275,7 +275,6 @@ def vary_common_topics(
     by: By = "run",
     runs: Runs = "pooled",
     repool_to: int | None = None,
-    run_types: Mapping[str, str] | None = None,
     pool_type: str | None = None,
     target_type: str | None = None,
     n_common: Iterable[int] | None = None,
@@ -314,11 +313,9 @@ def vary_common_topics(
         Re-pool to this depth first: judgments of documents that no pooled run has down to it go. By default
         the collection's own depth. Cutoffs may not be deeper: down to the pool depth a run's true score is
         known whatever else is in the pool.
-    run_types : mapping of str to str, optional
-        Type of each run that takes part; a file is CSV with run_id,type, which
-        `bayespool.collection.read_run_types` reads.
     pool_type : str, optional
-        Make pools of runs of this type alone.
+        Make pools of runs of this type alone, in the column ``type`` of attributes of runs
+        (`Collection.with_attributes`).
     target_type : str, optional
         Score runs of this type alone.
     n_common : iterable of int, optional

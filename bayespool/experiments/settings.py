@@ -41,11 +41,12 @@ from bayespool.scoring import ESTIMATOR_NAMES, named_estimators, parse_estimator
 from bayespool.scoring.estimators import refuse_idle_priors
 from bayespool.validation import check_choice, check_count, check_number, described, listed
 
+LEFT_OUT = ("organization", "run", "cluster")
+"""What `bayespool.leave_out` leaves out, beside runs of one value in a column of attributes."""
 _COUNTS = (int, int | None, tuple[int, ...])
 _PARSERS: dict[str, Callable[[Any], Any]] = {
     "measures": parse_ranking_measures,
     "ci_prob": fill_ci_prob,
-    "run_types": lambda types: tuple((types or {}).items()),
     "strategies": parse_strategies,
     "stop": lambda rule: None if rule is None else parse_stopping_rule(rule),
     "unpool": partial(listed, "unpool", may_be_empty=True),
@@ -136,12 +137,11 @@ class DesignSettings(ExperimentSettings):
 class LeaveOutSettings(ExperimentSettings):
     """Settings that `bayespool.leave_out` was called with.
 
-    Of a collection, ``run_types`` and ``types`` are those of its pooled runs.
+    Of a collection, ``types`` and ``run_types``, the types by run, are those of its pooled runs.
     """
 
-    by: Literal["organization", "run", "cluster", "type"]
+    by: str
     n_clusters: int | None
-    run_types: tuple[tuple[str, str], ...]
     types: tuple[str, ...]
     runs: Runs
     top: float
@@ -153,6 +153,7 @@ class LeaveOutSettings(ExperimentSettings):
     test: PairTest
     announce: float
     ci_prob: float
+    run_types: tuple[tuple[str, str], ...] = ()
 
     PARTS_EXCLUDE = frozenset({"n_clusters", "run_types", "types", "test", "announce"})
 
@@ -161,22 +162,25 @@ class LeaveOutSettings(ExperimentSettings):
         check_count("n_clusters", self.n_clusters, least=2)
         check_number("top", self.top, above=0, most=100)
         check_announced(self.announce)
-        if self.by in ("cluster", "type") and self.top_pool == "kept":
+        if self.by not in ("organization", "run") and self.top_pool == "kept":
             raise InputError(
                 f"{self.by}s are of all pooled runs: top_pool 'kept' does not go with them",
                 hint="leave it out, or leave out organizations",
             )
         if self.by == "cluster" and self.n_clusters is None:
             object.__setattr__(self, "n_clusters", 5)
-        for name, by in (("n_clusters", "cluster"), ("run_types", "type"), ("types", "type")):
-            if getattr(self, name) and self.by != by:
-                raise InputError(f"{name} is for {by}s, and {self.by}s are left out", hint=f'take by="{by}"')
-        kinds = sorted({kind for _, kind in self.run_types})
-        if self.by == "type" and not kinds:
-            raise InputError("which type is each run of?", hint="give run_types")
-        for kind in self.types:
-            if kind not in kinds:
-                raise InputError(f"no run of the pool has the type {kind!r}", hint=known_names(kind, kinds))
+        if self.n_clusters and self.by != "cluster":
+            reason = f"n_clusters is for clusters, and {self.by}s are left out"
+            raise InputError(reason, hint='take by="cluster"')
+        if self.types and not self.is_by_column:
+            hint = 'take by="type", or another column of runs'
+            raise InputError(f"types are of a column, and {self.by}s are left out", hint=hint)
+        _refuse_strange_types(self.run_types, *self.types)
+
+    @property
+    def is_by_column(self) -> bool:
+        """Whether runs are left out by their values in a column of attributes, such as their type."""
+        return self.by not in LEFT_OUT
 
     @property
     def estimand_of_estimators(self) -> Estimand:
@@ -189,7 +193,7 @@ class LeaveOutSettings(ExperimentSettings):
 
     def describe(self) -> dict[str, Any]:
         """Return the settings as JSON types, with run types only if types are left out."""
-        others = {} if self.by == "type" else {"run_types", "types"}
+        others = {} if self.is_by_column else {"run_types", "types"}
         types = {"run_types": dict(self.run_types)}
         return {n: types.get(n, value) for n, value in super().describe().items() if n not in others}
 
@@ -214,9 +218,9 @@ class RandomPoolSettings(ExperimentSettings):
     by: By
     runs: Runs
     repool_to: int | None
-    run_types: tuple[tuple[str, str], ...]
     pool_type: str | None
     target_type: str | None
+    run_types: tuple[tuple[str, str], ...] = ()
     n_targets: int = 1
     ci_prob: float = 0.95
     n_common: tuple[int, ...] = ()
@@ -230,17 +234,21 @@ class RandomPoolSettings(ExperimentSettings):
         refuse_cutoffs_below_pool(self.measures, self.repool_to)
         for std in self.sds:
             check_number("sds", std, above=0)
-        kinds = sorted({kind for _, kind in self.run_types})
-        for kind, role in ((self.pool_type, "pool"), (self.target_type, "target")):
-            if kind is not None and kind not in kinds:
-                hint = known_names(kind, kinds) if kinds else "give the types of the runs"
-                raise InputError(f"no run has the {role} type {kind!r}", hint=hint)
+        _refuse_strange_types(self.run_types, *filter(None, (self.pool_type, self.target_type)))
 
     def describe(self) -> dict[str, Any]:
         """Return the settings of the function called as JSON types."""
         others = {"n_targets", "ci_prob"} if self.n_common else {"n_common", "n_topic_samples", "sds"}
         described = super().describe() | {"run_types": dict(self.run_types)}
         return {name: value for name, value in described.items() if name not in others}
+
+
+def _refuse_strange_types(run_types: Iterable[tuple[str, str]], *types: str) -> None:
+    """Raise `InputError` for a type that no run has, where the types of runs are known."""
+    known = sorted({kind for _, kind in run_types})
+    for kind in types if known else ():
+        if kind not in known:
+            raise InputError(f"no run of the pool has the type {kind!r}", hint=known_names(kind, known))
 
 
 def refuse_cutoffs_below_pool(measures: tuple[Measure, ...], repool_to: int | None) -> None:

@@ -90,10 +90,9 @@ class Factor:
 
 def find_factor(collection: Collection, name: str) -> Factor:
     """Return the levels of a column, or raise `InputError` if there is none, or if it has too many."""
-    of, table = find_column(collection, name)
+    of, table, ids = find_column(collection, name)
     if of == "document":
         raise InputError(f"{name} is of documents, and levels are of runs or topics", hint=f"write {name}")
-    ids = collection.run_ids if of == "run" else collection.query_ids
     texts = table.texts(name, ids)
     seen = [texts[i] for i in collection.contributors] if of == "run" else texts
     levels = sorted(set(seen))
@@ -118,8 +117,7 @@ def refuse_lacking_columns(collection: Collection, terms: Terms) -> None:
     for name in terms.groups:
         find_factor(collection, name)
     for name in terms.numbers:
-        of, table = find_column(collection, name)
-        ids = collection.run_ids if of == "run" else collection.query_ids
+        of, table, ids = find_column(collection, name)
         if of != "document" and table.numbers(name, ids) is None:
             raise InputError(f"{name} has texts, which are levels", hint=f"write (1 | {name})")
 
@@ -132,7 +130,7 @@ def column_notes(
     """
     notes = []
     for name in (*terms.groups, *terms.numbers):
-        of, table = find_column(collection, name)
+        of, table, ids = find_column(collection, name)
         if of == "document":
             (values,) = (t.values(collection, name) for t in collection.documents if name in t.columns)
             if n_lacking := int(np.isnan(values[unjudged]).sum()):
@@ -141,7 +139,6 @@ def column_notes(
                 notes.append(f"{share} {verb} no {name}: the topic's mean")
             continue
         used = {*run_ids, *(collection.run_ids[i] for i in collection.contributors)}
-        ids = collection.run_ids if of == "run" else collection.query_ids
         lacking = [i for i in ids if i not in table.columns[name] and (of == "topic" or i in used)]
         if lacking:
             notes.append(describe_unknown(of, name, lacking, is_level=name in terms.groups))

@@ -22,11 +22,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from scipy.stats import norm
-from shared import contributors, place, read
+from shared import contributors, read, run_types
 
 from bayespool import Audit, Collection, PosteriorEstimator, audit, judge_next, parse_measure
 from bayespool.auditing import confidence_sequence, foretell
-from bayespool.collection import read_run_types
 from bayespool.evidence import score_bounds
 from bayespool.measures import Measure
 from bayespool.randomness import seed_of
@@ -57,7 +56,7 @@ def main() -> None:
         whole = read(name, depth, **settings)
         removed = {run: runs for _, runs in contributors(whole) for run in runs}
         if asked.leave_out:
-            types = read_run_types(place(name) / "run-types.csv")
+            types = run_types(whole, name)
             of_type = [run for run in whole.pooled_run_ids if types.get(run) == asked.leave_out]
             removed = dict.fromkeys(of_type, of_type)
         runs = [run for run in whole.run_ids if run in removed]

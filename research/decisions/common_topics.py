@@ -16,10 +16,10 @@ import dataclasses
 from collections.abc import Callable, Iterator
 
 import numpy as np
-from shared import place, read
+from shared import read, run_types
 
 from bayespool import Collection, parse_measure, score
-from bayespool.collection import build_collection, qrels_from_frame, read_run_types, run_from_frame
+from bayespool.collection import build_collection, qrels_from_frame, run_from_frame
 from bayespool.corrections import TopicsAdjustment
 from bayespool.evidence import score_bounds
 from bayespool.posterior import PosteriorDifference
@@ -76,7 +76,8 @@ def of_manual_runs() -> Iterator[tuple[float, ...]]:
     """Error, whether the truth is inside and width of the 95 % interval, of an organization's best manual
     run: without and with common topics, and of the topics adjustment.
     """
-    collection, types = read("trec8-adhoc"), read_run_types(place("trec8-adhoc") / "run-types.csv")
+    collection = read("trec8-adhoc")
+    types = run_types(collection, "trec8-adhoc")
     everyone = np.ones(len(collection.run_ids), dtype=bool)
     whole = collection.with_pool(everyone, collection.pool_depth).truncate_pool(10)
     unknown = whole.in_pool() & ~whole.judged  # by none of all runs: taken for nonrelevant

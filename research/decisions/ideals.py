@@ -19,10 +19,9 @@ from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
-from shared import contributors, head, markdown, place, read
+from shared import contributors, head, markdown, place, read, run_types
 
 from bayespool import Collection, parse_measure
-from bayespool.collection import read_run_types
 from bayespool.evidence import cluster_runs, score_bounds
 from bayespool.measures import equal_tailed_interval
 from bayespool.posterior import PosteriorEstimator
@@ -75,7 +74,7 @@ def far(whole: Collection, name: str, n: int) -> list[tuple[str, list[str]]]:
     """Runs of each type, or else of clusters, that can be left out."""
     pooled, path = whole.pooled_run_ids, place(name) / "run-types.csv"
     if path.exists():
-        types = read_run_types(path)
+        types = run_types(whole, name)
         of_type = [[run for run in pooled if types.get(run) == t] for t in sorted(set(types.values()))]
     else:
         of_type = [list(cluster.run_ids) for cluster in cluster_runs(whole, n)]

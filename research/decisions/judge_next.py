@@ -27,10 +27,9 @@ from typing import Any, NamedTuple
 import joblib
 import numpy as np
 import pandas as pd
-from shared import contributors, place, read
+from shared import contributors, read, run_types
 
 from bayespool import Collection, judge_next, parse_measure
-from bayespool.collection import read_run_types
 from bayespool.evidence import score_bounds
 from bayespool.experiments import central_share, pit_range
 from bayespool.pooling import TopicRankings, equal_shares, judging_order, parse_strategy
@@ -247,7 +246,7 @@ def main() -> None:
         settings, depth = WHERE.get(name, ({}, None))
         whole, of_type = read(name, depth, **settings), []
         if asked.leave_out:
-            types = read_run_types(place(name) / "run-types.csv")
+            types = run_types(whole, name)
             of_type = [run for run in whole.pooled_run_ids if types.get(run) == asked.leave_out]
         work = (
             partial(stop, until=asked.until) if asked.until else partial(spend, rules=asked.rules.split(","))

@@ -34,10 +34,9 @@ import numpy as np
 import pandas as pd
 from scipy.optimize import brentq
 from scipy.special import expit
-from shared import contributors, forget_pool, place, read
+from shared import contributors, forget_pool, place, read, run_types
 
 from bayespool import Collection, parse_measure
-from bayespool.collection import read_run_types
 from bayespool.corrections import Interpolated, Smoothed
 from bayespool.evidence import cluster_runs, score_bounds
 from bayespool.inference import Laplace
@@ -207,7 +206,7 @@ def newcomers(pool: Collection, by: str, name: str, every: int) -> Iterator[tupl
     elif by == "cluster":
         yield from ((c.name, c.run_ids) for c in cluster_runs(pool, 10) if not c.stays)
     elif (place(name) / "run-types.csv").exists():
-        types = read_run_types(place(name) / "run-types.csv")
+        types = run_types(pool, name)
         for kind in sorted(set(types.values())):
             own = [run for run in pool.pooled_run_ids if types.get(run) == kind]
             if own and len(own) < len(pool.pooled_run_ids):

@@ -32,6 +32,12 @@ def read(name: str, depth: int | None = None, **settings: Any) -> Collection:
     return whole if depth is None else whole.truncate_pool(depth)
 
 
+def run_types(collection: Collection, name: str) -> dict[str, str]:
+    """Return the types of a collection's runs."""
+    typed = collection.with_attributes(runs=place(name) / "run-types.csv")
+    return dict(typed.runs.columns["type"])
+
+
 def contributors(collection: Collection) -> Iterator[tuple[str, list[str]]]:
     """Yield the organizations of the pool, each with its pooled runs."""
     for o in np.unique(collection.organization[collection.pooled]):

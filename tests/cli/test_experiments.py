@@ -42,14 +42,15 @@ def files(small_example: Path) -> list[object]:
 
 def test_tables_of_a_command_are_those_of_the_library(run: Run, small_files: Path, tmp_path: Path) -> None:
     types = dict(line.split(",") for line in (small_files / "types.csv").read_text().splitlines()[1:])
-    listed = ("--run-types", small_files / "types.csv")
+    listed = ("--organizations", small_files / "types.csv")
+    typed = small().with_attributes(runs=small_files / "types.csv")
     of_types = ("--pool-type", "automatic", "--target-type", "manual")
     for place, (command, asked, found, names) in enumerate((
         (
             "random-pools",
             (*listed, *of_types, "--widths", "2,3", "--samples", 4, "--random-seed", 3),
             vary_pool_width(
-                small(), widths=[2, 3], n_samples=4, random_seed=3, run_types=types,
+                typed, widths=[2, 3], n_samples=4, random_seed=3,
                 pool_type="automatic", target_type="manual",
             ),
             ("pools", "summary", "pool_runs"),
@@ -64,7 +65,7 @@ def test_tables_of_a_command_are_those_of_the_library(run: Run, small_files: Pat
             "leave-out",
             ("--by", "type", *listed, "--types", "manual", "--estimators", "as-judged,background"),
             leave_out(
-                small(), by="type", run_types=types, types=["manual"], estimators=["as-judged", "background"]
+                typed, by="type", types=["manual"], estimators=["as-judged", "background"]
             ),
             ("types",),
         ),
@@ -78,7 +79,7 @@ def test_tables_of_a_command_are_those_of_the_library(run: Run, small_files: Pat
             pd.testing.assert_frame_equal(pd.read_parquet(out / f"{name}.parquet"), expected)
             assert (out / f"{name}.csv").read_text() == expected.to_csv(index=False)
         told = json.loads((out / "settings.json").read_text())["settings"]
-        assert (told["run_types"] if "--run-types" in asked else types) == types, command
+        assert (told["run_types"] if "--organizations" in asked else types) == types, command
 
 
 @pytest.mark.slow
@@ -207,11 +208,18 @@ def test_tables_are_written_before_a_figure_fails(
     assert files == tables | {"settings.json"}
 
 
-def test_a_list_of_run_types_has_a_limit(run: Run, small_files: Path, tmp_path: Path) -> None:
+def test_a_list_of_types_has_a_limit(run: Run, small_files: Path, tmp_path: Path) -> None:
     """Whatever the limit of files was, it was read up to the default one."""
     large = tmp_path / "types.csv"
     large.write_bytes(b"run_id,type\n" + b"\n" * (1 << 20))
-    asked = ("--by", "type", "--run-types", large, "--reading", "max_file_size=1")
+    asked = ("--by", "type", "--organizations", large, "--reading", "max_file_size=1")
     done = run("leave-out", *campaign(small_files), *asked)
     assert done.status == 1
     assert "types.csv: holds more than 1 MiB of text; allow more with max_file_size" in done.err
+
+
+@pytest.mark.parametrize("command", ["leave-out", "random-pools"])
+def test_who_gives_types_as_before_learns_what_to_write(command: str, run: Run, small_files: Path) -> None:
+    done = run(command, *campaign(small_files), "--run-types", small_files / "types.csv")
+    assert done.status == 2
+    assert "there is no --run-types; write --organizations once more, with the file of types" in done.err

@@ -247,8 +247,8 @@ def test_tables_of_pages_are_those_of_the_commands(tmp_path: Path) -> None:
     flags = {flag for command in COMMANDS for p in options_of(command) for flag in p.opts}
     assert {flag for flag in flags if f"`{flag}`" not in made["options.md"]} == set()
     assert all(f"| `{name}` |" in made["commands.md"] for name in COMMANDS)
-    (row,) = [line for line in made["options_of_leave-out.md"].splitlines() if "`--by " in line]
-    assert row.startswith("| `--by organization, run, cluster, type` | `by` | `organization` | ")
+    (row,) = [line for line in made["options_of_leave-out.md"].splitlines() if "`--by`" in line]
+    assert row.startswith("| `--by` | `by` | `organization` | ")
 
 
 # --- judges -------------------------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ Run = Callable[..., Outcome]
 OUTPUTS = {"output", "folder", "figure", "report", "file", "tasks", "write"}
 INPUTS = {
     "runs", "qrels", "pool", "organizations", "collections", "own_judgments", "go_on", "judged", "verify",
-    "result", "prepared", "texts", "run_types", "systems", "later",
+    "result", "prepared", "texts", "systems", "later",
 }  # fmt: skip
 
 
@@ -65,7 +65,10 @@ ASKED: dict[str, tuple[str, str]] = {
     "leave-out --collection {folder}/c.toml -o {folder}/pool": ("pool is an input, ", "folder"),
     "leave-out {campaign} -o {folder}/pool/out": ("out is within the inputs of --pool ", "folder elsewhere"),
     "leave-out {campaign} -o {folder}": ("small holds an input, --qrels ", "folder for the results alone"),
-    "leave-out {campaign} --by type --run-types {folder}/t/types.csv -o {folder}/t": ("holds an input", ""),
+    "leave-out {campaign} --by type --organizations {folder}/t/types.csv -o {folder}/t": (
+        "holds an input",
+        "",
+    ),
     "impute {new} {campaign} -o {folder}/new": ("new holds an input, ", "folder"),
     "pool --pool {folder}/pool --strategy take --qrels {folder}/qrels.txt -o {folder}/qrels.txt": (
         "an in",

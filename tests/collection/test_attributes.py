@@ -18,6 +18,7 @@ from bayespool.collection import Collection, build_collection
 from bayespool.collection.attributes import NO_ATTRIBUTES, Attributes, gather_attributes
 from bayespool.collection.document_columns import with_attributes
 from bayespool.collection.packing import join_runs, pack, pool_alone, unpack
+from bayespool.collection.sources import gather_organizations
 from bayespool.errors import InputError
 
 ROWS = [
@@ -121,3 +122,18 @@ def test_tables_are_read_with_the_collection() -> None:
     assert built.topics == read.topics
     with pytest.raises(InputError, match="no topic with attributes is in the collection: the table has 'q9'"):
         build_collection(runs, {"q1": {"d1": 1}}, topics_table={"q9": {"length": 4}})
+
+
+def test_types_may_stand_in_a_list_beside_that_of_organizations(tmp_path: Path) -> None:
+    """Then they are types; alone, or beside lists that call none so, they are organizations, as before."""
+    paths = tmp_path / "organizations.csv", tmp_path / "types.csv"
+    paths[0].write_text("run_id,organization\na,x\nb,y\n")
+    paths[1].write_text("run_id,type\na,manual\nb,automatic\n")
+    assert gather_organizations(paths) == {"a": "x", "b": "y"}
+    assert gather_attributes(paths, "run").columns == {"type": {"a": "manual", "b": "automatic"}}
+    assert gather_organizations(paths[1:]) == {"a": "manual", "b": "automatic"}
+    assert gather_attributes(paths[1:], "run") == NO_ATTRIBUTES
+    runs = {name: {"q1": {"d1": 2.0, "d2": 1.0}} for name in ("a", "b")}
+    read = read_collection({"q1": {"d1": 1, "d2": 0}}, pool=runs, known_depth=2, organizations=list(paths))
+    assert read.organizations == ("x", "y")
+    assert read.runs.columns == {"type": {"a": "manual", "b": "automatic"}}

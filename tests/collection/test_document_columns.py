@@ -53,7 +53,7 @@ def test_files_frames_and_rows_have_the_same_columns(tmp_path: Path) -> None:
 
 
 def test_a_document_may_have_one_value_on_all_topics() -> None:
-    lengths = [{"docno": "d1", "length": 7}, {"docno": "d9", "length": 1}, {"docno": "d1", "length": 7}]
+    lengths = [{"docno": "d1", "length": 7}, {"docno": "d9", "length": 1}]
     given = build_collection(RUNS, QRELS).with_attributes(documents=lengths)
     assert values(given, "length") == [7.0, None, 7.0, None]
     assert len(given.documents[0].doc_id) == 2
@@ -67,8 +67,8 @@ def test_a_document_may_have_one_value_on_all_topics() -> None:
             r"documents.csv, line 3: x is 'abc', no number; write a number",
         ),
         ("document,x\nd1,2\nd2,inf\n", r"documents.csv, line 3: x is 'inf', no number"),
-        ("document,x\nd1,2\nd2,1\nd1,3\n", r"line 4: document 'd1' has x 3 here and 2 before; keep one"),
-        ("qid,docno,x\nq,d1,2\nq,d1,\n", r"line 3: document 'd1' on topic 'q' has x nan here and 2 before"),
+        ("document,x\nd1,2\nd2,1\nd1,3\n", r"line 4: document 'd1' is repeated; keep one of the rows"),
+        ("qid,docno,x\nq,d1,2\nq,d1,\n", r"line 3: document 'd1' is repeated on its topic"),
         (
             "document,x\n,2\n",
             r"documents.csv: table of .*: document is '' in row 1; give each row an id",

@@ -59,12 +59,13 @@ def test_errors_are_those_of_the_experiments() -> None:
     example, card = load_example(), graded_example()
     kinds = {name: f"kind {k}" for k, kind in enumerate(find_kinds(example), 1) for name in kind}
     names = [example.organizations[o] for o in example.organization]
-    run_types = {run: kinds[name] for run, name in zip(example.run_ids, names, strict=True) if name in kinds}
+    runs = {r: {"k": kinds[name]} for r, name in zip(example.run_ids, names, strict=True) if name in kinds}
+    typed = example.with_attributes(runs=runs)
     asked: dict[str, Any] = {"measures": ["P@10", "nDCG@10"], "posterior_settings": "draws=60"}
     asked["estimators"] = ["as-judged", "posterior-ratio"]
     rows = card.to_frame("measures").set_index(["measure", "group"])
-    for group, leaving in {"new, near": {}, "new, far": {"by": "type", "run_types": run_types}}.items():
-        result = leave_out(example, **asked, **leaving)  # type: ignore[arg-type]
+    for group, leaving in {"new, near": {}, "new, far": {"by": "k"}}.items():
+        result = leave_out(typed, **asked, **leaving)  # type: ignore[arg-type]
         summary = result.to_frame("summary").set_index(["measure", "estimator"])
         for measure in asked["measures"]:
             plain, posterior = (summary.loc[(measure, name)] for name in asked["estimators"])

@@ -182,7 +182,7 @@ def test_the_same_version_goes_on_and_another_or_none_starts_afresh(tmp_path: Pa
 
 def test_what_cannot_be_is_refused() -> None:
     refused: list[tuple[dict[str, Any], str]] = [
-        ({"by": "topic"}, "by cannot be 'topic'"), ({"top": 0}, "top cannot be 0"),
+        ({"by": "topic"}, "no column 'topic'; .*run, cluster"), ({"top": 0}, "top cannot be 0"),
         ({"top": float("nan")}, "top cannot be nan"),
         ({"truth": "false"}, "truth cannot be"), ({"top_pool": "some"}, "top_pool cannot be"),
         ({"denominator": "pool"}, "denominator cannot be"), ({"test": "sign"}, "test cannot be"),
@@ -191,10 +191,10 @@ def test_what_cannot_be_is_refused() -> None:
         ({"random_seed": -1}, "random_seed cannot be -1"), ({"estimators": []}, "no estimator given"),
         ({"repool_to": 0}, "repool_to cannot be 0"), ({"n_clusters": 3}, "organizations are left out"),
         ({"by": "cluster", "n_clusters": 1}, "n_clusters cannot be 1"),
-        ({"by": "run", "n_clusters": 3}, "runs are left out"), ({"by": "type"}, "which type is each run of"),
+        ({"by": "run", "n_clusters": 3}, "runs are left out"), ({"by": "type"}, "runs have no column 'type'"),
         ({"by": "cluster", "top_pool": "kept"}, "top_pool 'kept'"), ({"measures": "MAP"}, "needs a cutoff"),
-        ({"run_types": {"a": "x"}}, "run_types is for types, and organizations are left out"),
-        ({"by": "type", "run_types": {"a": "x"}, "top_pool": "kept"}, "top_pool 'kept'"),
+        ({"types": ["x"]}, "types are of a column, and organizations are left out; take by="),
+        ({"by": "type", "top_pool": "kept"}, "top_pool 'kept'"),
         ({"estimators": "oracle"}, "no estimator 'oracle'"),
         ({"estimators": "posterior-ratio", "posterior_settings": "zzz=Normal(0, 1)"}, "prior 'zzz'"),
         ({"estimators": "topics-adjustment"}, "random-pools --common"),
@@ -228,7 +228,8 @@ def test_what_parts_depend_on() -> None:
     kept = asked_settings(estimators="as-judged", top=50, top_pool="kept")
     assert kept.describe_parts()["top"] == 50
     types = dict.fromkeys(load_example().pooled_run_ids, "x")
-    pools = vary_pool_width(load_example(), "P@5", run_types=types, **FEW).settings
+    typed = load_example().with_attributes(runs={run: {"type": "x"} for run in types})
+    pools = vary_pool_width(typed, "P@5", pool_type="x", **FEW).settings
     assert set(pools.describe()) - set(pools.describe_parts()) == {"widths", "n_samples"}
     assert pools.describe()["run_types"] == types
     assert pickle.loads(pickle.dumps(pools)) == pools

@@ -65,6 +65,12 @@ def kinds_of(collection: Collection) -> dict[str, str]:
     return {run: "manual" if i % 3 == 0 else "automatic" for i, run in enumerate(collection.run_ids)}
 
 
+def typed(collection: Collection, kinds: dict[str, str] | None = None) -> Collection:
+    """The collection with a column of types."""
+    kinds = kinds_of(collection) if kinds is None else kinds
+    return collection.with_attributes(runs={run: {"type": kind} for run, kind in kinds.items()})
+
+
 @dataclass(frozen=True)
 class Spy:
     """P@n as it stands, and what it was given."""
@@ -169,7 +175,7 @@ def test_summary_of_the_toy_is_worked_out_from_its_rows() -> None:
 def test_types_of_pool_and_of_what_is_scored(example: Collection) -> None:
     kinds = kinds_of(example)
     result = vary_pool_width(
-        example, estimators="as-judged", widths=[3], n_samples=30, n_targets=2, run_types=kinds,
+        typed(example), estimators="as-judged", widths=[3], n_samples=30, n_targets=2,
         pool_type="automatic", target_type="manual",
     )  # fmt: skip
     assert {kinds[run] for run in result.to_frame()["run_id"]} == {"manual"}
@@ -245,7 +251,7 @@ def test_plan_is_the_law_and_the_seed_decides(example: Collection) -> None:
 
 def test_types_of_the_toy() -> None:
     kinds = {"a": "automatic", "b": "automatic", "c": "manual"}
-    result = leave_out(toy(), "P@2", by="type", run_types=kinds, estimators="as-judged")
+    result = leave_out(typed(toy(), kinds), "P@2", by="type", estimators="as-judged")
     rows = result.to_frame().set_index(["fold", "run_id"])
     for kind, pool, run in (("manual", "ab", "c"), ("automatic", "c", "a"), ("automatic", "c", "b")):
         row = rows.loc[(kind, run)]
@@ -262,7 +268,7 @@ def test_types_of_the_toy() -> None:
 def test_estimators_keep_the_organizations_and_see_no_run_of_the_type(example: Collection) -> None:
     seen: list[Collection] = []
     kinds = kinds_of(example)
-    leave_out(example, by="type", run_types=kinds, types=["manual"], estimators={"spy": Spy(seen)})
+    leave_out(typed(example), by="type", types=["manual"], estimators={"spy": Spy(seen)})
     (reduced,) = seen
     assert np.array_equal(reduced.organization, example.organization)
     assert {kinds[run] for run in reduced.pooled_run_ids} == {"automatic"}
@@ -293,7 +299,7 @@ def test_manual_runs_of_trec_8_are_what_the_paper_says(collections: Path) -> Non
     assert round(float((relevant & manual & ~automatic).sum() / relevant.sum()), 2) == 0.24
     assert round(float((relevant & automatic & ~manual).sum() / relevant.sum()), 2) == 0.17
     result = leave_out(
-        collection, by="type", run_types=kinds, types=["manual"], runs="all", repool_to=10,
+        typed(collection, kinds), by="type", types=["manual"], runs="all", repool_to=10,
         estimators=["as-judged", "systems-adjustment", "condensed-list"],
     )  # fmt: skip
     whole = whole_pool(collection, "all", 10)
@@ -305,18 +311,18 @@ def test_manual_runs_of_trec_8_are_what_the_paper_says(collections: Path) -> Non
 
 
 def test_what_cannot_be_drawn_is_refused(example: Collection) -> None:
-    by_type = {"by": "type", "estimators": "as-judged", "run_types": kinds_of(example)}
-    untyped, all_manual = {"run_types": {"x": "manual"}}, dict.fromkeys(example.run_ids, "manual")
+    by_type, manual = {"by": "type", "estimators": "as-judged"}, dict.fromkeys(example.run_ids, "manual")
+    few, both = {run: manual[run] for run in example.pooled_run_ids[:2]}, typed(example)
     refused: list[tuple[Any, dict[str, Any], str]] = [
         (vary_common_topics, {"n_common": [21]}, "21 common topics"),
         (vary_common_topics, {"n_common": [0]}, "n_common cannot be 0"),
         (vary_common_topics, {"n_common": []}, "n_common cannot be empty"),
         (vary_common_topics, {"n_topic_samples": 0}, "n_topic_samples cannot be 0"),
-        (leave_out, by_type | untyped, "21 runs of the pool have no type"),
-        (leave_out, by_type | {"run_types": all_manual}, "are of type 'manual'"),
-        (leave_out, by_type | {"types": ["interactive"]}, "type 'interactive'"),
+        (leave_out, by_type | {"collection": typed(example, few)}, "19 runs of the pool have no type"),
+        (leave_out, by_type | {"collection": typed(example, manual)}, "are of type 'manual'"),
+        (leave_out, by_type | {"collection": both, "types": ["interactive"]}, "type 'interactive'"),
         (leave_out, by_type | {"types": []}, "types cannot be empty"),
-        (vary_pool_width, untyped, "21 runs of the pool have no type"),
+        (vary_pool_width, {"pool_type": "manual"}, "runs have no column 'type'; known: "),
         (vary_pool_width, {"widths": [21]}, "21 runs are too few"),
         (vary_pool_width, {"widths": [0]}, "widths cannot be 0"),
         (vary_pool_width, {"widths": []}, "widths cannot be empty"),
@@ -327,13 +333,13 @@ def test_what_cannot_be_drawn_is_refused(example: Collection) -> None:
         (vary_pool_width, {"n_targets": 0}, "n_targets cannot be 0"),
         (vary_pool_width, {"by": "team"}, "by cannot be 'team'"),
         (vary_pool_width, {"runs": "some"}, "runs cannot be 'some'"),
-        (vary_pool_width, {"pool_type": "manual"}, "pool type 'manual'"),
-        (vary_pool_width, {"target_type": "manual"}, "target type 'manual'"),
+        (vary_pool_width, {"collection": both, "pool_type": "x"}, "no run of the pool has the type 'x'"),
+        (vary_pool_width, {"collection": both, "target_type": "x"}, "the type 'x'"),
         (vary_pool_width, {"estimators": "oracle"}, "no estimator 'oracle'"),
     ]
     for vary, asked, message in refused:
         with pytest.raises(InputError, match=message):
-            vary(example, **asked)
+            vary(**{"collection": example} | asked)
     with pytest.raises(InputError, match="no pooled run to draw"):
         vary_pool_width(dataclasses.replace(example, pooled=np.zeros_like(example.pooled)))
 

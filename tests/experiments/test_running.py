@@ -60,8 +60,8 @@ def left_out(**more: Any) -> Result:
 
 
 def of_types(**more: Any) -> Result:
-    types = {run: ("x", "y", "z")[i % 3] for i, run in enumerate(load_example().pooled_run_ids)}
-    return leave_out(load_example(), by="type", run_types=types, **DRAWN | more)
+    types = {run: {"kind": "xyz"[i % 3]} for i, run in enumerate(load_example().pooled_run_ids)}
+    return leave_out(load_example().with_attributes(runs=types), by="kind", **DRAWN | more)
 
 
 def of_widths(**more: Any) -> Result:

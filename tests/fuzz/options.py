@@ -18,7 +18,7 @@ from bayespool import cli
 COMMANDS = {
     "score": ["{new}", "--qrels", "{qrels}", "--pool", "{pool}", "--estimators", "background"],
     "leave-out": ["--qrels", "{qrels}", "--pool", "{pool}", "--estimators", "background"],
-    "random-pools": ["--qrels", "{qrels}", "--pool", "{pool}", "--run-types", "{types}"],
+    "random-pools": ["--qrels", "{qrels}", "--pool", "{pool}", "--organizations", "{types}"],
     "pool": ["--pool", "{pool}", "--qrels", "{qrels}", "--strategy", "take", "--budget", "4"],
     "budgets": ["--qrels", "{qrels}", "--pool", "{pool}", "--budgets", "4,8", "-m", "P@3"],
 }

@@ -205,13 +205,6 @@ def _check_organizations(rng: random.Random, folder: Path) -> bool:
     return _agree(lambda: [*read().items()], lambda: [*reference.organizations(data).items()], data)
 
 
-def _check_run_types(rng: random.Random, folder: Path) -> bool:
-    path, data = _written(rng, folder, _csv(rng, rng.choice(["type", "run_type"])))
-    return _agree(
-        lambda: list(trec.read_run_types(path).items()), lambda: list(reference.run_types(data).items()), data
-    )
-
-
 def _check_objects(rng: random.Random, folder: Path) -> bool:
     """JSON of all forms, and Parquet: as they ought to be they are read, else read or refused."""
     rows = [(f"{1 + i // 4}", f"d{i}", rng.randint(0, 3)) for i in range(rng.choice((1, 3, 12)))]
@@ -321,6 +314,5 @@ READERS = (
     Target("objects", _check_objects),
     Target("lists", _check_lists),
     Target("organizations", _check_organizations),
-    Target("types", _check_run_types),
     Target("descriptions", _check_description),
 )

@@ -484,11 +484,6 @@ def organizations(data: bytes) -> dict[str, str]:
     return _agreed(_of_xml(data) if is_xml else _of_csv(data, ["organization", "type", "run_type"]))
 
 
-def run_types(data: bytes) -> dict[str, str]:
-    """Type of each run."""
-    return _agreed(_of_csv(plain(data), ["type", "run_type"]))
-
-
 def _agreed(entries: Iterable[tuple[str, str]]) -> dict[str, str]:
     found: dict[str, str] = {}
     for name, value in entries:

@@ -105,7 +105,7 @@ def test_second_reading_by_hand() -> None:
             reference.table(bad, "run", strict=True)
     assert reference.organizations(b'Tag,note,organization\na,,"X, ""Y"""\n') == {"a": 'X, "Y"'}
     with pytest.raises(reference.Refused):
-        reference.run_types(b"run,type\na,x\na,y\n")
+        reference.organizations(b"run,type\na,x\na,y\n")
 
 
 TESTS = Path(__file__).parents[1]

@@ -8,6 +8,22 @@ __all__ = ["FAULTS"]
 
 FAULTS = (
     Fault(
+        "type of a run to score is the pool's",
+        "models/terms.py",
+        'seen = [texts[i] for i in collection.contributors] if of == "run" else texts',
+        "seen = texts",
+        "models/test_terms.py",
+        "a run of a type that the pool lacks shares an effect of which there is no evidence",
+    ),
+    Fault(
+        "numbers of documents by all that have one",
+        "evidence/columns.py",
+        "pool = collection.in_pool() & there",
+        "pool = there",
+        "collection/test_document_columns.py",
+        "a column is standardized by documents of runs to score, which change each other",
+    ),
+    Fault(
         "siblings among the other runs",
         "evidence/predictors.py",
         "if organization[r] == own[d]:",

@@ -16,6 +16,7 @@ from compared import printed
 from left_out import POINTS
 from small import small
 
+from bayespool.collection import Collection
 from bayespool.errors import OutputError
 from bayespool.experiments import (
     LeaveOutResult,
@@ -30,12 +31,16 @@ from bayespool.report.saving import read_result
 from bayespool.report.terminal import print_result
 
 BOTH = ["as-judged", "posterior-background"]
-TYPES: dict[str, Any] = {
-    "by": "type",
-    "run_types": {run: "odd" if run.startswith("north") else "usual" for run in small().run_ids},
-}
 TOPICS: dict[str, Any] = {"widths": [3], "n_common": [4, 8], "n_samples": 2, "n_topic_samples": 5}
 BUDGETS: dict[str, Any] = {"strategies": "take", "budgets": list(range(20, 200, 20))}
+
+
+FEW: dict[str, Any] = {"posterior_settings": "draws=20"}
+
+
+def typed() -> Collection:
+    types = {run: {"type": "odd" if run.startswith("north") else "usual"} for run in small().run_ids}
+    return small().with_attributes(runs=types)
 
 
 @cache
@@ -118,7 +123,9 @@ def test_a_folder_keeps_what_is_not_of_the_result(tmp_path: Path) -> None:
 @pytest.mark.filterwarnings("ignore::bayespool.errors.BayespoolWarning")
 def test_what_is_read_back_says_the_same(tmp_path: Path) -> None:
     of_types = {
-        "by type": lambda: leave_out(small(), "P@5", estimators=BOTH, posterior_settings="draws=20", **TYPES)
+        "by type": lambda: leave_out(
+            typed(), "P@5", by="type", estimators=BOTH, posterior_settings="draws=20"
+        )
     }
     for command, make in {**OF_ALL, **of_types}.items():
         shown, folder, file = make(), tmp_path / command, tmp_path / f"{command}.json"

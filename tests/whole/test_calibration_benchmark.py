@@ -91,11 +91,11 @@ def test_far_newcomers_by_hand() -> None:
 def results(folder: Path) -> list[Path]:
     """The example left out by organizations, by clusters and by types of runs, as the commands write them."""
     example = load_example()
-    kinds = {run: "late" if run > "n" else "early" for run in example.run_ids}
+    kinds = {run: {"type": "late" if run > "n" else "early"} for run in example.run_ids}
     found: dict[str, LeaveOutResult] = {
         "near": leave_out(example, **ASKED, top=50),
         "clusters": leave_out(example, by="cluster", **ASKED, top=50),
-        "types": leave_out(example, by="type", run_types=kinds, **ASKED),
+        "types": leave_out(example.with_attributes(runs=kinds), by="type", **ASKED),
     }
     for name, result in found.items():
         result.save(folder / name, figures="none")
