@@ -25,7 +25,7 @@ from bayespool.collection.attributes import (
 )
 from bayespool.collection.frames import NAMES, all_columns, to_ids
 from bayespool.collection.judges import find_pairs
-from bayespool.collection.lines import repeats
+from bayespool.collection.lines import parse_number, repeats
 from bayespool.collection.readers import Reading
 from bayespool.errors import InputError, some
 
@@ -125,21 +125,15 @@ def _table(columns: Mapping[str, Iterable[Any]], lines: Sequence[int], path: Pat
 
 def _numbers(texts: Sequence[str], name: str, lines: Sequence[int], path: Path | None) -> FloatArray | None:
     """Return a column as numbers, NaN where it is empty; None if it has none."""
-    numbers, wrong = np.full(len(texts), np.nan), list[int]()
-    for row, text in enumerate(texts):
-        try:
-            numbers[row] = float(text) if text else np.nan
-        except ValueError:
-            wrong.append(row)
-    wrong += np.flatnonzero(np.isinf(numbers)).tolist()
-    if np.isnan(numbers).all():
+    parsed = [parse_number(text.encode()) if text else np.nan for text in texts]
+    numbers = np.array([np.inf if number is None else number for number in parsed])
+    if not np.isfinite(numbers).any():
         return None
-    if wrong:
-        row = min(wrong)
-        where = "" if lines else f" in row {row + 1}"
+    if np.isinf(numbers).any():
+        row = int(np.isinf(numbers).argmax())
+        reason = f"{name} is {texts[row]!r}{'' if lines else f' in row {row + 1}'}, no number"
         hint = "write a number, leave it empty if it is unknown, or take the column out"
-        line = lines[row] if lines else None
-        raise InputError(f"{name} is {texts[row]!r}{where}, no number", path=path, line=line, hint=hint)
+        raise InputError(reason, path=path, line=lines[row] if lines else None, hint=hint)
     return numbers
 
 
@@ -166,8 +160,8 @@ def with_attributes(
     names_of = [name for table in documents for name in table.columns]
     if twice := [name for name in names_of if names_of.count(name) > 1]:
         raise InputError(f"two tables of documents have a column {twice[0]!r}", hint="rename one of them")
-    given = {"runs": runs, "topics": topics, "documents": documents}
-    changed: dict[str, Any] = {name: value for name, value in given.items() if value}
+    given: dict[str, Any] = {"runs": runs, "topics": topics, "documents": documents}
+    changed = {name: value for name, value in given.items() if value}
     return dataclasses.replace(collection, **changed) if changed else collection
 
 

@@ -193,3 +193,25 @@ def test_figures_go_by_no_setting_of_the_working_folder(small_example: Path, tmp
         assert done.returncode == 0, done.stderr
         drawn.append((folder / "a.svg").read_bytes())
     assert drawn[0] == drawn[1] == drawn[2]
+
+
+def test_a_column_of_documents_is_read_from_files_and_kept_by_prepared_ones(
+    run: Callable[..., Outcome], small_files: Path, tmp_path: Path
+) -> None:
+    """The same scores from a table and from a prepared collection that has it."""
+    lines = {
+        (line.split()[0], line.split()[2])
+        for path in small_files.glob("*/*.run")
+        for line in path.read_text().splitlines()
+    }
+    table, prepared = tmp_path / "documents.csv", tmp_path / "p.bayespool"
+    rows = [f"{topic},{document},{k % 7}" for k, (topic, document) in enumerate(sorted(lines))]
+    table.write_text("\n".join(["topic,document,bm25", *rows]))
+    asked = ("-m", "P@10", "--estimators", "posterior-ratio + bm25", "--posterior", "draws=50", "--json")
+    new, read = small_files / "new", ("--reading", f"documents_table={table}")
+    from_files = run("score", new, *campaign(small_files), *read, *asked)
+    assert run("prepare", *campaign(small_files), *read, "-m", "P@10", "-o", prepared).status == 0
+    from_prepared = run("score", new, "--collection", prepared, *asked)
+    first, second = (document(done)["tables"] for done in (from_files, from_prepared))
+    assert first == second
+    assert {row["estimator"] for row in first["scores"]} == {"posterior-ratio + bm25"}
