@@ -38,7 +38,7 @@ help:
 	@echo "make types        mypy --strict on the package"
 	@echo "make audit        bandit on the package; pip-audit on what it installs, which needs the package index"
 	@echo "make docs         the documentation, into docs/_build/html; a warning is an error"
-	@echo "make notebooks    execute the notebooks"
+	@echo "make notebooks    execute the notebooks, and store their outputs"
 	@echo "make dist         sdist and wheel into dist; checked, installed into an empty environment, and demoed there"
 	@echo "make clean        remove what the targets above leave, the environment too"
 	@echo "with PYTHON=python3.12 another interpreter, with VENV=folder another environment"
@@ -72,8 +72,8 @@ test-lowest: $(STAMP)-release
 	@"$(VENV)-lowest/bin/bayespool" demo
 	@"$(VENV)-lowest/bin/python" -m pytest -q -W ignore::DeprecationWarning $(LOWEST_TESTS)
 
-notebooks: $(STAMP)-test
-	@$(PYTEST) --nbmake --nbmake-timeout=900 notebooks
+notebooks: $(STAMP)-docs
+	@"$(RUN)" docs/outputs.py
 
 lint: $(STAMP)-dev $(STAMP)-test
 	@"$(RUN)" -m ruff check .

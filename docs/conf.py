@@ -59,8 +59,8 @@ intersphinx_mapping = write_inventories(HERE / "_generated")
 myst_enable_extensions = ["amsmath", "colon_fence", "dollarmath"]
 myst_heading_anchors = 3
 
-# docs/notebooks is a link to ../notebooks, whose files carry no outputs. `make docs` executes them first,
-# two at a time; what it left out is executed here.
+# docs/notebooks is a link to ../notebooks, whose files carry the outputs that a code host shows. `make docs`
+# executes them first, two at a time; what it left out is executed here.
 nb_execution_mode = "cache"
 nb_execution_cache_path = str(cache_folder())
 nb_execution_timeout = TIMEOUT

@@ -54,6 +54,7 @@ from bayespool.errors import (
 from bayespool.memo import Memo
 from bayespool.notes import Note
 from bayespool.tables.formatting import counted
+from bayespool.tables.markup import html_repr, text_table
 
 if TYPE_CHECKING:
     from typing import Self
@@ -176,6 +177,20 @@ class Collection(ReadOnlyArrays):
             f"{counted(judged, 'judgment')}, "
             f"{int((self.relevance > 0).sum())} relevant>"
         )
+
+    def _repr_html_(self) -> str:
+        """Return HTML for notebooks: what the collection has, as a table."""
+        facts = {
+            "topics": len(self.query_ids),
+            "runs": len(self.run_ids),
+            "pooled": int(self.pooled.sum()),
+            "to depth": self.pool_depth,
+            "organizations": len(self.organizations),
+            "judgments": int((self.relevance >= 0).sum()),
+            "relevant": int((self.relevance > 0).sum()),
+        }
+        cells = [f"{value:,}" for value in facts.values()]
+        return html_repr("", (text_table("Collection", list(facts), [cells], 0),))
 
     @property
     def pool_depth(self) -> int:

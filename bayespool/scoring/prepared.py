@@ -35,7 +35,7 @@ from bayespool.report.saving import StoredResult, result_of_json
 from bayespool.scoring.scores import Scores
 from bayespool.scoring.scoring import score
 from bayespool.tables.files import PathLike, digest, parquet_member
-from bayespool.tables.markup import one_line
+from bayespool.tables.markup import html_repr, one_line
 
 _FORMAT = 2
 _MAX_SIZE = 2048  # MiB, decompressed
@@ -74,6 +74,12 @@ class PreparedCollection:
 
     def __repr__(self) -> str:
         return one_line(type(self).__name__, f"{', '.join(map(str, self.measures))} on {self.collection!r}")
+
+    def _repr_html_(self) -> str:
+        """Return HTML for notebooks: the measures, and what the collection has."""
+        return html_repr(one_line(type(self).__name__, ", ".join(map(str, self.measures)))) + (
+            self.collection._repr_html_()
+        )
 
     def join(
         self,

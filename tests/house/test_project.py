@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
@@ -190,7 +191,7 @@ def test_what_is_passed_over_by_the_audit_has_a_reason() -> None:
     assert len(excused) < 10
 
 
-def test_notebooks_are_listed_have_no_outputs_and_leave_drawing_to_the_functions() -> None:
+def test_notebooks_are_listed_have_the_outputs_of_their_code_and_leave_drawing_to_the_functions() -> None:
     """Only the lesson on models draws what no function does: curves of numbers that it makes itself."""
     listed = re.findall(r"^notebooks/(\S+)$", text_of("docs/index.md"), flags=re.MULTILINE)
     assert set(listed) == {path.stem for path in NOTEBOOKS}
@@ -202,9 +203,12 @@ def test_notebooks_are_listed_have_no_outputs_and_leave_drawing_to_the_functions
     for path in NOTEBOOKS:
         notebook = json.loads(path.read_text(encoding="utf-8"))
         cells = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
-        ran = [n for n, cell in enumerate(cells, 1) if cell["outputs"] or cell["execution_count"] is not None]
-        assert cells, path.name
-        assert ran == [], f"{path.name}: clear the outputs of the code cells {ran}"
+        assert [cell["execution_count"] for cell in cells] == [*range(1, len(cells) + 1)], path.name
+        kinds = {output["output_type"] for cell in cells for output in cell["outputs"]}
+        assert {"stream", "execute_result", "display_data"} >= kinds != set(), path.name
+        code = "\0".join("".join(cell["source"]) for cell in cells)
+        digest = hashlib.blake2b(code.encode(), digest_size=8).hexdigest()
+        assert notebook["metadata"].get("code") == digest, f"{path.name}: make notebooks"
 
 
 def test_what_contributing_names_is_there() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import importlib
 import pkgutil
+import re
 from collections.abc import Callable
 from functools import cache
 from tempfile import TemporaryDirectory
@@ -19,7 +20,7 @@ from left_out import Pairs, judged_at_first
 from small import small
 
 import bayespool
-from bayespool import audit, audit_judges, plan_comparison, qrels_from_frame, score
+from bayespool import audit, audit_judges, plan_comparison, prepare, qrels_from_frame, score
 from bayespool.collection import labels_from_frame
 from bayespool.comparisons import Reversals, count_reversals
 from bayespool.experiments import (
@@ -161,6 +162,16 @@ def test_a_result_is_one_line_and_a_table() -> None:
         assert not [part for part in ("<script", "http", "src=", "color:") if part in shown], name
         if hasattr(found, "to_frame"):
             assert isinstance(found.to_frame(), pd.DataFrame), name
+
+
+def test_a_collection_is_a_table_in_a_notebook() -> None:
+    found = small()
+    cells = re.findall(r"<td[^>]*>([^<]+)</td>", found._repr_html_())
+    assert cells == ["8", "9", "7", "10", "6", "203", "55"]
+    assert "9 runs (7 pooled to depth 10), 6 organizations, 8 topics, 203 judgments" in repr(found)
+    shown = prepare(found, "P@5")._repr_html_()
+    assert "&lt;PreparedCollection: P@5&gt;" in shown
+    assert found._repr_html_().count("<table") == shown.count("<table") == 1
 
 
 def test_first_rows_of_a_large_frame() -> None:
