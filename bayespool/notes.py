@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal, NamedTuple, get_args
 
-__all__ = ["SEVERITIES", "Kind", "Note", "likeness", "merged", "noted"]
+__all__ = ["SEVERITIES", "Kind", "Note", "joined", "likeness", "merged", "noted"]
 
 Grave = Literal[
     "no-pool",
@@ -112,6 +112,25 @@ class Note(str):
 def noted(texts: Iterable[str], kind: Kind) -> tuple[Note, ...]:
     """Return texts as notes: those that are notes as they are, others as notes of a kind."""
     return tuple(text if isinstance(text, Note) else Note(kind, text) for text in texts)
+
+
+def joined(kind: Kind, separator: str, texts: Iterable[str]) -> Note:
+    """Return texts and notes one after the other as one note, which differs in what the notes differ in.
+
+    Examples
+    --------
+    >>> found = Note("diagnostics", "{} divergent transitions", 3)
+    >>> note = joined("diagnostics", "; ", [found, "sampled again"])
+    >>> note, note.values
+    ('3 divergent transitions; sampled again', (3,))
+    """
+    notes = noted(texts, kind)
+    values = [value for note in notes for value in note.values]
+    if not values:
+        return Note(kind, separator.join(notes))
+    plain = (str(note).replace("{", "{{").replace("}", "}}") for note in notes)
+    templates = (note.template if note.values else text for note, text in zip(notes, plain, strict=True))
+    return Note(kind, separator.join(templates), *values)
 
 
 class _Range(NamedTuple):

@@ -22,6 +22,7 @@ from bayespool.experiments.graded_runs import DesignResult, result_fields, run_t
 from bayespool.experiments.settings import DesignSettings
 from bayespool.measures import Precision
 from bayespool.names import Estimand
+from bayespool.notes import Note
 from bayespool.posterior.work import keep_work
 from bayespool.tables.formatting import counted, percent
 
@@ -144,8 +145,10 @@ def grade_later(
     design = ClosedHoles(runs, seen)
     parts = tuple(design.parts(truth, settings))
     results = design.run(truth, parts, settings, folder=folder, n_jobs=n_jobs, progress=progress)
+    fields = result_fields(collection, seen, settings, results)
+    fields["pool_notes"] += (Note("experiment", f"estimated with these runs out of it: {fields['pool']}"),)
     return ClosedHolesResult(
-        **result_fields(collection, truth, settings, results),
+        **fields,
         design=design.name,
         seconds=total_seconds(results),
         _rows=run_table(truth, settings, results, {"fold": [part.name for part in parts]}),

@@ -17,7 +17,7 @@ from bayespool.collection.records import relevance_codes
 from bayespool.errors import DiagnosticsWarning, InputError, warn_caller
 from bayespool.evidence.ideals import ideal_reach, judged_tally, ranked_levels
 from bayespool.measures import Diagnostics, Measure, Normalized, Tally, Values, parse_measure, parse_measures
-from bayespool.notes import Note
+from bayespool.notes import Note, joined
 from bayespool.posterior.distance import PoolDistance
 from bayespool.posterior.drawing import (
     CELLS,
@@ -212,7 +212,7 @@ class Completion(ReprHTMLMixin):
         if self.failures is not None and threshold == 0:
             failed = self.failures.on_topic(topic, len(self.unknowns.run_ids))
             if failed is not None:
-                of_documents = failed[chosen][:, self.unknowns.run[documents]]
+                of_documents = self.unknowns.document_mask(topic, failed[chosen])
                 np.minimum(log_odds, FAILED_LOG_ODDS, out=log_odds, where=of_documents)
         if self.lots is not None and (by_lot := self.lots.by_lot[documents]).any():
             (of_cells,) = cells[len(posterior.components) :]
@@ -452,7 +452,8 @@ class Completion(ReprHTMLMixin):
         if n_effective < _MIN_EFFECTIVE_DRAWS:
             left = Note("effective-draws", "the judgments observed leave {:.0f} effective draws", n_effective)
             notes += (left,)
-            warn_caller(f"{notes[-1]}: fit again with them (Collection.add_judgments)", DiagnosticsWarning)
+            cure = "fit again with them (Collection.add_judgments)"
+            warn_caller(joined("diagnostics", ": ", [left, cure]), DiagnosticsWarning)
         posteriors = tuple(posterior.select_draws(taken) for posterior in self.posteriors)
         weights: dict[str, float] = {}
         for posterior in posteriors:

@@ -313,8 +313,11 @@ class PosteriorEstimator:
         unknowns, posteriors, weights = lowest.unknowns, list[ThresholdPosterior](), dict[str, float]()
         is_mixed = self.model == "combined" and lowest.has_pool_evidence
         distance = distance_from_pool(collection, targets, **lowest.threshold.levels) if is_mixed else None
-        may_be_new = len(unknowns) > 0 and distance is not None and bool(distance.new_kind.any())
-        kinds = shared.changed("kinds", collection, with_kinds) if may_be_new else None
+        new_kind = 0.0 if distance is None or not len(unknowns) else distance.new_kind
+        is_new = np.broadcast_to(new_kind, len(targets)) > 0
+        of_topics = collection, targets, is_new, n_draws, self.random_seed
+        failed = find_failures(*of_topics) if is_new.any() else None
+        kinds = shared.changed("kinds", collection, with_kinds) if is_new.any() else None
         shift = self._shift(problems[0]) if len(unknowns) else np.zeros(0)
         for problem in problems if len(unknowns) else ():
             posterior, shares = fit_threshold(
@@ -361,7 +364,7 @@ class PosteriorEstimator:
             + noted(column_notes(collection, self.terms, targets, unknowns.pair), "estimator"),
             distance=distance,
             lots=lots,
-            failures=find_failures(collection, targets, n_draws, self.random_seed) if may_be_new else None,
+            failures=failed,
         )
 
     def _shift(self, problem: ScoringProblem) -> FloatArray:
@@ -376,12 +379,12 @@ class PosteriorEstimator:
         if prior is None:
             drawn = partial_pool_shift(problem, shape[0], rng)
         else:
-            drawn = draw_prior(parse_prior(prior), shape[0], rng)
+            drawn = draw_prior(parse_prior(prior), (shape[0], 1), rng)
         if drawn is None:
             return np.zeros(shape)
         # effects of runs with judgments of their own are learned from documents that nobody else chose
         has_own = np.isin(index, collection.contributors) & ~collection.pooled[index]
-        return drawn[:, None] * ~has_own
+        return np.asarray(drawn * ~has_own)
 
     def _shift_prior(self, collection: Collection) -> str | None:
         """Return the prior for the log-odds shift, or None if it is fixed or follows from the pool."""

@@ -27,6 +27,7 @@ FAILS = (0.3, 2.7)
 _REACH = 100  # ranks within which a document of another run is company
 _TOP_RANGE = (10, 30)  # ranks; the pool depth is clipped to this range
 _BY_CHANCE = (1.0, 50.0)  # shares of random documents with company, and of relevant ones: beta
+_ODD = 0.01  # share of usual topics on which any share of its documents has company
 _OF_JUDGED = 2.0  # concentration over topics of the share of relevant documents among judged ones
 _MEAN = expit(np.linspace(-4, 5, 13))  # grids: share of documents with company on usual topics, ...
 _CONCENTRATION = 2.0 ** np.arange(1, 7)  # ... its concentration over topics, ...
@@ -87,12 +88,17 @@ class Failures:
 
 
 def find_failures(
-    collection: Collection, run_ids: Sequence[str], n_draws: int, random_seed: int
+    collection: Collection, run_ids: Sequence[str], is_new: BoolArray, n_draws: int, random_seed: int
 ) -> Failures | None:
-    """Return the chances that runs found nothing on topics; None if all found something everywhere."""
+    """Return the chances that new runs found nothing on topics; None if all found something everywhere.
+
+    What a pooled run found is judged, and its effect on a topic is learned from it.
+    """
+    index = collection.run_index(run_ids)
     depth, of_runs = int(np.clip(collection.pool_depth, *_TOP_RANGE)), []
-    first, last = collection.memo.once("retrieving organizations", lambda: _retrieving(collection))
-    for r, run in enumerate(collection.run_index(run_ids)):
+    for r in np.flatnonzero(is_new).tolist():
+        run = index[r]
+        first, last = collection.memo.once("retrieving organizations", lambda: _retrieving(collection))
         document, own = collection.document[[run], :, :depth][0], collection.organization[run]
         there, level = document >= 0, collection.relevance[document]
         alone = (first[document] > last[document]) | ((first[document] == own) & (last[document] == own))
@@ -126,7 +132,9 @@ def _draw_chances(
     n_company, n, n_relevant, n_judged = counts.T  # which ``times`` topics have
     relevant = (times @ n_relevant + 0.5) / (times @ n_judged + 1)
     a, b = (np.outer(share, _CONCENTRATION).reshape(-1, 1) for share in (_MEAN, 1 - _MEAN))
-    usual = _log_chance(n_company, n, a, b)
+    usual = np.logaddexp(
+        np.log1p(-_ODD) + _log_chance(n_company, n, a, b), np.log(_ODD) + _log_chance(n_company, n, 1.0, 1.0)
+    )
     usual += _log_chance(n_relevant, n_judged, _OF_JUDGED * relevant, _OF_JUDGED * (1 - relevant))
     failed = _log_chance(n_company, n, *_BY_CHANCE) + _log_chance(n_relevant, n_judged, *_BY_CHANCE)
     log_odds = _LOG_ODDS[:, None, None] + failed - usual  # (share of topics, usual topics, counts)

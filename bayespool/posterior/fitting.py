@@ -138,6 +138,7 @@ HELD_OUT_KINDS_PRIORS: Mapping[str, str] = MappingProxyType({"sigma_slope": "Hal
 """Priors for fits to held-out kinds, which differ more than organizations."""
 _ORDER_SEED = 17  # of the order of draws, the same on all thresholds
 _LEAST_DRAWS = 400  # of a model whose other draws are not made
+_PULL_OF_KINDS = 0.25  # of the weights of models, toward equal ones
 _STEPS_OF_CHANCE = 4  # of a new kind, within which runs share draws
 
 
@@ -396,8 +397,9 @@ def _fit_mixture(
     fits = {} if begun else {model: _fit(problem, part, engine, seed) for (model, part), seed in of_models}
     if near is None:
         weights, coverage = _decide(problem, prepared, begun or fits, keys)
-    else:  # kinds are too few to choose a model by
-        weights, coverage = list(near), HeldOut()
+    else:  # kinds are too few to choose a model by, and organizations do not know theirs for sure
+        weights = [(1 - _PULL_OF_KINDS) * share + _PULL_OF_KINDS / len(near) for share in near]
+        coverage = HeldOut()
     member = draw_members(n_draws, np.array(weights), np.random.default_rng(seeds[0]))
     source = np.arange(n_draws)
     user = {model: source for model in prepared}  # draw of the mixture that each of a model's is for

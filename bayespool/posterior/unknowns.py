@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from bayespool.arrays import FloatArray, IndexArray, IntArray, OrderArray
+from bayespool.arrays import BoolArray, FloatArray, IndexArray, IntArray, OrderArray
 from bayespool.collection import Collection
 from bayespool.evidence import Estimand
 from bayespool.evidence.bounds import unjudged_documents
@@ -73,6 +73,13 @@ class Unknowns:
         """Return run, rank (from 0) and document index for each retrieval, each of shape (place,)."""
         places = slice(self.place_start[topic], self.place_start[topic + 1])
         return self.place_run[places], self.place_rank[places], self.place_unknown[places]
+
+    def document_mask(self, topic: int, run_mask: BoolArray) -> BoolArray:
+        """Return what holds for all runs with a document of a topic, from (draw, run) to (draw, document)."""
+        run, _, document = self.places_on(topic)
+        order = np.argsort(document, kind="stable")
+        first = np.searchsorted(document[order], np.arange(self.start[topic + 1] - self.start[topic]))
+        return np.asarray(np.logical_and.reduceat(run_mask[:, run[order]], first, axis=1))
 
     @cached_property
     def best_rank(self) -> IndexArray:

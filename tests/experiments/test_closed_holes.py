@@ -11,6 +11,7 @@ from bayespool.corrections import Interpolated
 from bayespool.errors import InputError
 from bayespool.evidence import score_bounds
 from bayespool.experiments import grade_later, load_example
+from bayespool.pooling import describe_pool
 
 
 def test_later_judgments_are_the_truth_and_nothing_that_estimators_see() -> None:
@@ -27,6 +28,10 @@ def test_later_judgments_are_the_truth_and_nothing_that_estimators_see() -> None
     (one,) = graded.to_frame("summary").query("estimator == 'as-judged'").to_dict("records")
     assert one["bias"] == pytest.approx(-one["mae"])
     assert one["n_organizations"] == 1
+    report = describe_pool(first.unpool(runs["run_id"].unique()))
+    n_explained = f"{report.n_judged - report.n_unexplained:,} of {report.n_judged:,} judged documents"
+    assert f"{n_explained} in this pool" in graded.pool
+    assert graded.pool_notes[-1] == f"estimated with these runs out of it: {graded.pool}"
 
 
 def test_a_judgment_that_was_there_at_first_is_not_replaced() -> None:

@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from completed import completed as completed_toy
 
 from bayespool import build_collection
 from bayespool.collection import Collection
 from bayespool.experiments import SimulationSettings, simulate
 from bayespool.posterior import Completion, PosteriorEstimator
-from bayespool.posterior.failures import FAILED_LOG_ODDS, _draw_chances, find_failures
+from bayespool.posterior.failures import FAILED_LOG_ODDS, Failures, _draw_chances, find_failures
 
 N_TOPICS, N_FAILED = 20, 8
 
@@ -43,12 +44,19 @@ def test_relevant_documents_show_that_it_found_something() -> None:
     assert none_relevant > nothing_known > relevant
 
 
+def test_enough_relevant_documents_exclude_a_failure() -> None:
+    """Though nobody has what it found: a topic of the run may be odd."""
+    found = [chances((0, 10, k, 10), (9, 10, 5, 9), times=(1, 19))[0] for k in (0, 1, 5)]
+    assert found[0] > found[1] > 0.9
+    assert found[2] < 0.02
+
+
 def test_the_chance_is_bayes_rule() -> None:
     """A grid of one share of topics, one of company and one concentration leaves no choice."""
     with pytest.MonkeyPatch.context() as patch:
         path = "bayespool.posterior.failures."
         for name, value in (("_LOG_ODDS", 0.0), ("_MEAN", 0.5), ("_CONCENTRATION", 2.0)):
-            patch.setattr(path + name, np.array([value]))
+            patch.setattr(path + name, np.array([value]))  # so that odd topics are as the others
         (found, other) = chances((0, 2, 0, 0), (2, 2, 0, 0), times=(1, 1))
     # uniform shares: both of two in order with a chance of 1/3; by chance Beta(1, 50): 50/52 and 2/(51 · 52)
     assert found == pytest.approx((50 / 52) / (50 / 52 + 1 / 3))
@@ -113,6 +121,36 @@ def test_a_topic_that_failed_has_low_log_odds_at_the_first_threshold_alone() -> 
     assert (log_odds[~of_documents] > FAILED_LOG_ODDS).any()
 
 
+def test_a_document_that_another_run_has_is_not_capped() -> None:
+    """Of the runs one and two, q and s are in both, on the first topic, and t on the second."""
+    plain = completed_toy(1.0, 20)
+    failures = Failures(
+        runs=np.array([0]),
+        names=("one",),
+        query_ids=plain.unknowns.collection.query_ids,
+        case=np.array([[0, 0]]),
+        chance=(np.ones((20, 1)),),
+        draw=np.arange(20),
+        random_seed=1,
+    )
+    failed = replace(plain, failures=failures)
+    for topic, capped in ((0, ["r"]), (1, ["u"])):
+        log_odds = failed.log_odds(0, topic, np.arange(20), failed.cell_effects(topic)[0])
+        names = failed.unknowns.doc_ids(topic)
+        assert [n for n, odds in zip(names, log_odds.T, strict=True) if (odds < 0).all()] == capped
+        assert (log_odds[:, [name not in capped for name in names]] == 1.0).all()
+
+
+def test_a_pooled_run_never_failed() -> None:
+    """What it found is judged; beside a newcomer as alone."""
+    collection = failing()[0]
+    pooled = collection.pooled_run_ids[0]
+    for runs in ([pooled], [pooled, "new-b"]):
+        completion = PosteriorEstimator(draws=25).complete(collection, runs, "P@20")
+        failures = completion.failures
+        assert failures is None if runs == [pooled] else failures.runs.tolist() == [1]
+
+
 def test_draws_that_are_taken_keep_what_failed_in_them() -> None:
     failures = completed().failures
     assert failures is not None
@@ -134,7 +172,10 @@ def test_the_run_has_a_note() -> None:
 
 def test_other_runs_change_nothing() -> None:
     collection = failing()[0]
-    alone, beside = (find_failures(collection, runs, 50, 1) for runs in (["new-b"], ["new-a", "new-b"]))
+    alone, beside = (
+        find_failures(collection, runs, np.ones(len(runs), bool), 50, 1)
+        for runs in (["new-b"], ["new-a", "new-b"])
+    )
     assert alone is not None
     assert beside is not None
     one, two = alone.on_topic(0, 1), beside.on_topic(0, 2)

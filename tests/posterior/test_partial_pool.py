@@ -263,6 +263,35 @@ def test_a_pool_that_explains_what_the_run_retrieves_has_no_shift() -> None:
         assert learned.value[0] == plain.value[0]
 
 
+def test_a_run_has_a_shift_by_its_own_top_down_to_the_pool_depth() -> None:
+    """Runs beside it show nothing of it, nor what is judged below the depth of the pool."""
+    found = with_found(0.5, 0.5)
+    shallow = found.with_pool(found.pooled, 5)
+
+    def without(collection: Collection, depth: int) -> Collection:
+        top = np.unique(collection.document[collection.run_index(["new-b"]), :, :depth])
+        inside = np.isin(np.arange(len(collection.relevance)), top)
+        return collection.without_judgments(inside & find_unexplained(collection))
+
+    of_other, below = without(found, 10), without(shallow, 5)
+    estimator = PosteriorEstimator(model="ratio", draws=50)
+
+    def shifts(collection: Collection, *runs: str) -> list[bool]:
+        shifted, plain = (
+            dataclasses.replace(estimator, shift=shift).complete(collection, runs) for shift in (None, 0.0)
+        )
+        (one,), (other,) = (c.posteriors[0].mixture.components for c in (shifted, plain))
+        return (one.effect != other.effect).any(axis=0).tolist()
+
+    assert shifts(found, "new-a", "new-b") == [True, True]
+    assert shifts(of_other, "new-a", "new-b") == [True, False]
+    assert shifts(of_other, "new-b") == [False]
+    assert shifts(shallow, "new-b") == [True]
+    assert shifts(below, "new-b") == [False]
+    places = below.document[below.run_index(["new-b"]), :, 5:10]
+    assert find_unexplained(below)[places].sum() > 20
+
+
 def test_judgments_of_ones_own_are_none_of_unknown_runs() -> None:
     collection = with_found(0.4, 0.4)
     outside = collection.judged & ~collection.in_pool()
