@@ -28,11 +28,13 @@ from bayespool.collection.own import add_note
 from bayespool.collection.readers import qrels_content
 from bayespool.collection.records import relevance_codes
 from bayespool.errors import InputError, InputWarning, warn_caller
+from bayespool.measures import parse_measure
 from bayespool.notes import Note, noted
 from bayespool.report.provenance import MADE_BY, without_folders
 from bayespool.report.result import Figure, cited_by
 from bayespool.report.saving import file_metadata
 from bayespool.scoring.pools import ListForAssessors
+from bayespool.scoring.score_tables import ideal_sentence
 from bayespool.tables.citations import Citation, cite
 from bayespool.tables.files import digest, json_text
 from bayespool.tables.formatting import counted, interval, level, number, p_value, some_of
@@ -41,6 +43,10 @@ from bayespool.tables.table import IntervalColumn, Table, View
 from bayespool.validation import check_count, check_number
 
 _DEFAULT_BUDGET = 50  # documents of the first round
+_LEGEND = (
+    "Estimate: posterior means, corrected by what was judged. Guaranteed: holds however wrong the model is. "
+    "Posterior: if the model is right."
+)
 _N_SHOWN = 20  # steps, or runs of a sentence
 _VERDICTS = {
     "worse": "is not the best: it is worse than",
@@ -309,6 +315,7 @@ class Audit(Guarantees, ListForAssessors):
         of a leader, if there is one.
         """
         names, signed = ("step", "query_id", "doc_id"), len(self.run_ids) > 1
+        ideals = ideal_sentence({self.measure: getattr(parse_measure(self.measure), "ideal", "")})
         posterior = IntervalColumn("posterior_lower", "posterior_upper", "posterior\n{level}", signed=signed)
         guaranteed = IntervalColumn(label="guaranteed\n{level}", signed=signed)
         judged = View(
@@ -318,6 +325,7 @@ class Audit(Guarantees, ListForAssessors):
             where={"is_judged": True},
             sort="-step",
             top=_N_SHOWN,
+            note=f"{_LEGEND} Evidence is against the posterior; {REFUTING:g} refutes it. {ideals}".strip(),
             spare=("evidence", "probability"),
         )
         pending = View(
@@ -332,6 +340,7 @@ class Audit(Guarantees, ListForAssessors):
             f"{counted(self.n_judged, 'judgment')}",
             names=("other",),
             columns=("difference", guaranteed, "posterior", "p_better", "p_worse", "leader_is"),
+            note=f"{_LEGEND} {ideals}".strip(),
             spare=("posterior",),
         )
         views = (*[judged] * (not self._has_leader), *[pending] * (not self.is_done))

@@ -64,10 +64,19 @@ class Attributes:
         numbers = np.array([values.get(each, math.nan) for each in ids], dtype=float)
         return None if np.isinf(numbers).any() else numbers
 
-    def joined(self, other: Attributes) -> Attributes:
-        """Return these attributes with others added; those of both are the others'."""
-        names = dict.fromkeys([*self.columns, *other.columns])
-        return Attributes({n: {**self.columns.get(n, {}), **other.columns.get(n, {})} for n in names})
+    def joined(self, other: Attributes, of: Of, path: Path | None = None) -> Attributes:
+        """Return these attributes with others added, of a file that errors name.
+
+        A run or topic with two values is an `InputError`.
+        """
+        columns = {name: dict(values) for name, values in self.columns.items()}
+        for name, values in other.columns.items():
+            texts = columns.setdefault(name, {})
+            for each, text in values.items():
+                if texts.setdefault(each, text) != text:
+                    reason = f"{of} {each!r} has {name} {text!r} here and {texts[each]!r} in another table"
+                    raise InputError(reason, path=path, hint="keep one of them")
+        return Attributes(columns)
 
     def select(self, ids: Sequence[str]) -> Attributes:
         """Return the attributes of some runs or topics, without columns that have no value left."""
@@ -104,7 +113,8 @@ def gather_attributes(
         named = with_organizations(paths, reading) if of == "run" else paths
         for path in paths:
             of_path = organization if path in named else ()
-            joined = joined.joined(gather_attributes(path, of, reading=reading, organization=of_path))
+            more = gather_attributes(path, of, reading=reading, organization=of_path)
+            joined = joined.joined(more, of, path)
         return joined
     if isinstance(source, Mapping):
         rows = {str(each): row for each, row in source.items() if isinstance(row, Mapping)}

@@ -119,16 +119,23 @@ def columns_by_name(
         return listed
     if wanted[-1] in ("score", "relevance", "label"):
         refuse_other_kind(taken, wanted[-1], origin, ranx_kind or _row_kind(source))
-    columns = {}
+    columns, missing, near = {}, dict[str, Sequence[str]](), ""
     for name in (*wanted, *optional):
         known = next((known for known in NAMES[name] if known in taken), None)
         if known is not None:
             columns[name] = taken[known]
         elif name not in optional:
             others = [other for other in taken if other not in _KNOWN]
-            near = next((question for n in NAMES[name] if (question := did_you_mean(n, others))), "")
-            lists = LISTS.get(wanted[-1], ()) if name == "doc_id" else ()
-            raise _no_column(name, (*NAMES[name], *lists), taken, origin, near)
+            near = near or next((q for n in NAMES[name] if (q := did_you_mean(n, others))), "")
+            missing[name] = *NAMES[name], *(LISTS.get(wanted[-1], ()) if name == "doc_id" else ())
+    if "doc_id" in missing and wanted[-1] in LISTS and wanted[-1] in missing:  # a list needs none
+        missing["doc_id"] = (
+            *missing["doc_id"][:-1],
+            f"{missing['doc_id'][-1]} (others need {wanted[-1]}, too)",
+        )
+        del missing[wanted[-1]]
+    if missing:
+        raise _no_columns(missing, taken, origin, near)
     if not len(columns[wanted[0]]):
         raise InputError(f"{origin}: no rows")
     return columns
@@ -143,26 +150,31 @@ def all_columns(source: Any, origin: str) -> dict[str, Any]:
     return {n: c.to_pylist() if isinstance(c, pa.Array | pa.ChunkedArray) else c for n, c in columns.items()}
 
 
-def _no_column(
-    name: str, names: Iterable[str], taken: Iterable[Any], origin: str, near: str = ""
+def _no_columns(
+    missing: Mapping[str, Sequence[str]], taken: Iterable[Any], origin: str, near: str = ""
 ) -> InputError:
-    hint = f"it may be called {', '.join(names)}; there are {', '.join(map(str, taken))}"
-    return InputError(f"{origin}: no column {name}", hint=f"{near} {hint}".lstrip())
+    """Return the error for missing columns, all at once, given the names that each may have."""
+    called = [f"{name} may be called {', '.join(names)}" for name, names in missing.items()]
+    if len(missing) == 1:
+        called = [called[0].replace(next(iter(missing)), "it", 1)]
+    hint = f"{'; '.join(called)}; there are {', '.join(map(str, taken))}"
+    which = f"no column{'s' if len(missing) > 1 else ''} {', '.join(missing)}"
+    return InputError(f"{origin}: {which}", hint=f"{near} {hint}".lstrip())
 
 
 def _list_columns(taken: Mapping[Any, Any], value: str, origin: str) -> dict[str, Any] | None:
     """Return the columns of a table with a list of documents for each topic, or None for another table."""
     if not LIST_NAMES.intersection(taken) or any(name in taken for name in NAMES["doc_id"]):
         return None
-    topics = (*NAMES["query_id"], *TOPIC_NAMES)
-    topic, lists = (
-        next((name for name in names if name in taken), None) for names in (topics, LISTS.get(value, ()))
-    )
-    if lists is None:
-        wanted = {"score": "retrieved_ids", "relevance": "expected_ids"}.get(value, "doc_id")
-        raise _no_column(wanted, LISTS.get(value, NAMES["doc_id"]), taken, origin)
-    if topic is None:
-        raise _no_column("query_id", topics, taken, origin)
+    wanted = {"score": "retrieved_ids", "relevance": "expected_ids"}.get(value, "doc_id")
+    names = {
+        wanted: LISTS.get(value, NAMES["doc_id"]),
+        "query_id": (*NAMES["query_id"], *TOPIC_NAMES),
+    }
+    there = {name: next((each for each in names[name] if each in taken), None) for name in names}
+    lists, topic = there.values()
+    if lists is None or topic is None:
+        raise _no_columns({name: names[name] for name, of in there.items() if of is None}, taken, origin)
     cells = taken[lists]
     cells = cells.to_pylist() if isinstance(cells, pa.Array | pa.ChunkedArray) else list(cells)
     if not cells:

@@ -333,7 +333,7 @@ def join_runs(
             hint="list the runs to score alone, or prepare the collection again",
         )
     joined = adopt_copies(_finish(encoding, [*own, *pooled], names, given, each_its_own))
-    of_runs = gather_attributes(organizations, "run", reading=reading).joined(part.runs)
+    of_runs = gather_attributes(organizations, "run", reading=reading).joined(part.runs, "run")
     joined = dataclasses.replace(joined, runs=of_runs)
     return set_pool_part(joined, part, encoding.places)
 

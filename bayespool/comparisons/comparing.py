@@ -18,6 +18,7 @@ from bayespool.comparisons.draws import (
     SignificantDraws,
     compare_runs_by_draws,
     draws_in_scope,
+    largest_difference,
     significant_draws,
 )
 from bayespool.comparisons.pairs import CommonTopics, compare_on_common_topics, compared_pairs
@@ -37,7 +38,13 @@ from bayespool.notes import Note
 from bayespool.posterior import PosteriorEstimator
 from bayespool.scoring import Scores
 from bayespool.scoring.asked import Asked, AskedKeywords, Targets
-from bayespool.scoring.score_tables import far_runs, is_on_priors, list_conditions, missing_topics
+from bayespool.scoring.score_tables import (
+    far_runs,
+    ideal_sentence,
+    is_on_priors,
+    list_conditions,
+    missing_topics,
+)
 from bayespool.scoring.scoring import score_targets
 from bayespool.tables.files import PathLike
 from bayespool.tables.formatting import (
@@ -291,7 +298,11 @@ def compare_scores(
             for each in scope:
                 values, unit = draws_in_scope(e, each, random_seed)
                 draws[e.measure, e.estimator, each] = compare_runs_by_draws(
-                    values, ci_prob=scores.ci_prob, rope=rope, unit=unit
+                    values,
+                    ci_prob=scores.ci_prob,
+                    rope=rope,
+                    unit=unit,
+                    largest=largest_difference(e.measure),
                 )
     testing: dict[str, Any] = {"tests": tests, "control": control, "level": level, "announce": announce}
     testing["rope"] = rope
@@ -469,7 +480,8 @@ def gate(
         sentence += f"; on these topics it is between {between} whatever the unjudged documents{reach} are"
     if missing:
         sentence += f"; {missing}: {_lead_on(both, scores, of_pair, common)}"
-    return Gate(verdict, f"{sentence}.", **numbers, metadata={**scores.metadata, "gate": decision})
+    sentence = f"{sentence}. {ideal_sentence(scores.metadata['ideals'])}".strip()
+    return Gate(verdict, sentence, **numbers, metadata={**scores.metadata, "gate": decision})
 
 
 def _draw_lead(
@@ -477,7 +489,9 @@ def _draw_lead(
 ) -> FloatArray:
     """Return draws of the second run's score minus the first's, on some of the topics."""
     values, unit = draws_in_scope(e, scope, random_seed, topics)
-    return np.asarray(np.round((values[:, pair[1]] - values[:, pair[0]]) / unit, _DECIMALS))
+    largest = largest_difference(e.measure)
+    lead = (values[:, pair[1]] - values[:, pair[0]]) / unit
+    return np.asarray(np.round(lead, _DECIMALS).clip(-largest, largest))
 
 
 def _chance_of(lead: FloatArray, margin: float) -> float:

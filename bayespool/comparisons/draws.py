@@ -111,7 +111,12 @@ class DrawComparison:
 
 
 def compare_runs_by_draws(
-    values: npt.NDArray[Any], *, ci_prob: float | None = None, rope: float = 0.0, unit: float = 1.0
+    values: npt.NDArray[Any],
+    *,
+    ci_prob: float | None = None,
+    rope: float = 0.0,
+    unit: float = 1.0,
+    largest: float = np.inf,
 ) -> DrawComparison:
     """Compare all pairs of runs using joint draws of their scores.
 
@@ -125,6 +130,8 @@ def compare_runs_by_draws(
         Largest difference that is practically none, in units of the measure.
     unit : float, default 1
         Divisor that turns a value into one of the measure: cutoff × topics for totals.
+    largest : float, optional
+        Largest difference that the measure's range allows, which differences on a population may pass.
 
     Returns
     -------
@@ -150,6 +157,8 @@ def compare_runs_by_draws(
         # a difference of whole amounts is a multiple of 1/unit, and the region is meant to hold its ends
         is_equivalent = np.abs(difference) <= rope * unit * (1 + 1e-12)
         n_equivalent[a, b] = n_equivalent[b, a] = is_equivalent.sum(axis=0)
+        if difference.dtype.kind == "f":
+            difference = difference.clip(-largest * unit, largest * unit)
         mean[a, b] = difference.mean(axis=0) / unit
         low, high = equal_tailed_interval(difference, ci_prob)
         lower[a, b], upper[a, b] = low / unit, high / unit
@@ -364,6 +373,12 @@ def draws_in_scope(
     if scope == "population":
         return population_draws(draws.amount, random_seed=key_of(random_seed, e.measure)), draws.unit
     return draws.totals(), draws.per_mean()
+
+
+def largest_difference(measure: Measure) -> float:
+    """Return the largest difference between two scores under a measure."""
+    least, most = measure.range
+    return most - least
 
 
 def groups_with_shared_draws(estimates: Sequence[Estimates]) -> list[list[Estimates]]:

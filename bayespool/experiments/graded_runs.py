@@ -92,7 +92,7 @@ def result_fields(
         "pool": str(describe_pool(pooled)),
         "pool_notes": describe_pool(collection).notes,
         "query_ids": collection.query_ids,
-        "warnings": tuple(dict.fromkeys(caught for result in results for caught in result.warnings)),
+        "warnings": tuple(dict.fromkeys(caught[:2] for result in results for caught in result.warnings)),
     }
 
 

@@ -54,13 +54,14 @@ from bayespool.inference import ENGINES
 from bayespool.interruption import before_workers
 from bayespool.models import MODELS
 from bayespool.models.terms import refuse_lacking_columns
+from bayespool.notes import Note, likeness
 from bayespool.posterior import PosteriorEstimator
 from bayespool.tables import read_parquet
 from bayespool.tables.files import atomic_write, lock, make_folder, parquet_bytes, remove, unlock
 from bayespool.tables.formatting import counted
 
-CaughtWarnings = tuple[tuple[str, str], ...]
-"""Class name and text of each warning from a part."""
+CaughtWarnings = tuple[tuple[str, str, str], ...]
+"""Class name and text of each warning from a part, and what warnings of other parts alike share."""
 
 Columns = dict[str, list[Any]]
 Stored = tuple[Columns, dict[str, Any]]
@@ -77,7 +78,7 @@ class PartResult:
     rows : dict of str to list
         Columns of the part's rows.
     rest : dict of str to object
-        What else is stored, in the types of JSON; ``warnings`` has class and text of each.
+        What else is stored, in the types of JSON; ``warnings`` are `CaughtWarnings`.
     """
 
     part: Any
@@ -86,8 +87,8 @@ class PartResult:
 
     @property
     def warnings(self) -> CaughtWarnings:
-        """Class name and text of each warning from the part."""
-        return tuple((name, text) for name, text in self.rest["warnings"])
+        """Warnings from the part."""
+        return tuple((name, text, alike) for name, text, alike in self.rest["warnings"])
 
 
 def add_rows(columns: Columns, row: Mapping[str, Any]) -> None:
@@ -101,7 +102,7 @@ def add_rows(columns: Columns, row: Mapping[str, Any]) -> None:
         columns.setdefault(name, []).extend(value if isinstance(value, list) else [value] * n_rows)
 
 
-_FORMAT = 10  # of the files and of the engines' results in them
+_FORMAT = 11  # of the files and of the engines' results in them
 _NAME = re.compile(r".*-[0-9a-f]{12}\.parquet")
 
 
@@ -541,31 +542,32 @@ def _is_same(value: Any, other: Any) -> bool:
 
 
 def own_warnings(caught: Sequence[warnings.WarningMessage]) -> CaughtWarnings:
-    """Return class name and text of bayespool's own warnings, each once, and reissue all others.
+    """Return bayespool's own warnings, each once, and reissue all others.
 
     Warnings about this machine's cache are issued again, too.
     """
-    ours: dict[tuple[str, str], None] = {}
+    ours: dict[tuple[str, str, str], None] = {}
     for message in caught:
         if issubclass(message.category, BayespoolWarning) and message.category is not CacheWarning:
-            ours[message.category.__name__, str(message.message)] = None
+            (text,) = message.message.args  # type: ignore[union-attr]  # an instance, once it is caught
+            alike = str(likeness(text)) if isinstance(text, Note) else str(text)
+            ours[message.category.__name__, str(text), alike] = None
         else:
             warnings.warn_explicit(message.message, message.category, message.filename, message.lineno)
     return tuple(ours)
 
 
 def warn_once(warnings_of_parts: Sequence[CaughtWarnings], parts: str) -> None:
-    """Issue the warnings from all parts, merging those that differ only in numbers.
+    """Issue the warnings from all parts, merging notes that differ only in numbers.
 
     `parts` is the plural that the text names ("folds").
     """
     texts: dict[tuple[str, str], dict[str, None]] = {}
     n_parts = Counter[tuple[str, str]]()
     for part_warnings in warnings_of_parts:
-        kinds = [(name, re.sub(r"\d+", "0", text)) for name, text in part_warnings]
-        for kind, (_, text) in zip(kinds, part_warnings, strict=True):
-            texts.setdefault(kind, {})[text] = None
-        n_parts.update(set(kinds))
+        for name, text, alike in part_warnings:
+            texts.setdefault((name, alike), {})[text] = None
+        n_parts.update({(name, alike) for name, _, alike in part_warnings})
     for kind, kind_texts in texts.items():
         more = " and the like" if len(kind_texts) > 1 else ""
         n = len(warnings_of_parts)

@@ -14,6 +14,7 @@ from bayespool.errors import PREPARE_ANEW, DiagnosticsWarning, InputError, known
 from bayespool.inference.fit import Fit, Start
 from bayespool.inference.laplace import Laplace
 from bayespool.inference.nuts import NUTS
+from bayespool.notes import joined
 from bayespool.tables.citations import cite
 
 if TYPE_CHECKING:
@@ -153,13 +154,13 @@ class Relay:
             if fit is not None and not problems:
                 return fit
             raise InputError("prepared results are of another pool: a fit fails", hint=PREPARE_ANEW)
-        failed, n_topics = f"{spec.name}: {'; '.join(problems)}", len(evidence.query_ids)
+        failed, n_topics = joined("diagnostics", "; ", problems).of(spec.name), len(evidence.query_ids)
         if fit is not None and n_topics > MOST_SAMPLED_TOPICS:
-            warn_caller(
-                f"{failed}; {self.second.name} would take hours for {n_topics:,} topics", DiagnosticsWarning
-            )
+            rest = f"{self.second.name} would take hours for {n_topics:,} topics"
+            warn_caller(joined("diagnostics", "; ", [failed, rest]), DiagnosticsWarning)
             return fit
-        warn_caller(f"{failed}; sampling with {self.second.name} instead", DiagnosticsWarning)
+        rest = f"sampling with {self.second.name} instead"
+        warn_caller(joined("diagnostics", "; ", [failed, rest]), DiagnosticsWarning)
         return self.second.fit(spec, evidence, random_seed, **more)
 
     def _first(self, *asked: Any, **more: Any) -> tuple[Fit | None, Sequence[str]]:

@@ -11,6 +11,7 @@ import numpy as np
 
 from bayespool.arrays import AnyArray, FloatArray
 from bayespool.measures import Diagnostics
+from bayespool.notes import Note
 
 if TYPE_CHECKING:
     from bayespool.models import Evidence, ModelSpec
@@ -47,18 +48,21 @@ def diagnose(tree: Any, *, engine: str) -> Diagnostics:
     r_hat = worst(arviz_stats.rhat, np.max) if n_chains > 1 else float("nan")
     ess_bulk = worst(arviz_stats.ess, np.min, method="bulk")
     ess_tail = worst(arviz_stats.ess, np.min, method="tail")
-    problems = []
+    problems = list[str]()
     if not all(np.isfinite(variable).all() for variable in posterior.data_vars.values()):
         problems.append("some draws are not finite")
     if not r_hat < MAX_R_HAT:  # NaN, too
         problems.append(
-            f"R-hat is {r_hat:.3f}, should be under {MAX_R_HAT}" if n_chains > 1 else "one chain has no R-hat"
+            Note("diagnostics", f"R-hat is {{:.3f}}, should be under {MAX_R_HAT}", r_hat)
+            if n_chains > 1
+            else "one chain has no R-hat"
         )
     for name, ess in (("bulk", ess_bulk), ("tail", ess_tail)):
         if not ess > MIN_ESS:
-            problems.append(f"{name} effective sample size is {ess:.0f}, should be over {MIN_ESS:.0f}")
+            text = f"{name} effective sample size is {{:.0f}}, should be over {MIN_ESS:.0f}"
+            problems.append(Note("diagnostics", text, ess))
     if n_divergences:
-        problems.append(f"{n_divergences} divergent transitions")
+        problems.append(Note("diagnostics", "{} divergent transitions", n_divergences))
     return Diagnostics(engine, r_hat, ess_bulk, ess_tail, n_divergences, tuple(problems))
 
 

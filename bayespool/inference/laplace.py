@@ -47,6 +47,7 @@ from bayespool.inference.variables import (
 )
 from bayespool.measures import Diagnostics
 from bayespool.models.evidence import LinearEvidence
+from bayespool.notes import Note, joined
 from bayespool.validation import check_sampling
 
 if TYPE_CHECKING:
@@ -308,16 +309,15 @@ class Laplace:
         began = approximation.start
         if began is not None:
             began = dataclasses.replace(began, interval_error=interval_error)
-        problems: tuple[str, ...] = ()
-        if not approximation.converged:
-            problems += ("no mode with positive curvature was found",)
+        problems = ["no mode with positive curvature was found"] * (not approximation.converged)
         if np.isnan(interval_error):
-            problems += ("how far the ends of an interval are off cannot be found",)
+            problems.append("how far the ends of an interval are off cannot be found")
         elif interval_error > _MAX_INTERVAL_ERROR:
-            problems += (f"the end of an interval is off by {interval_error:.2f} of its width",)
-        diagnostics = Diagnostics(self.name, float("nan"), float(n), float(n), 0, problems, interval_error)
+            text = "the end of an interval is off by {:.2f} of its width"
+            problems.append(Note("diagnostics", text, interval_error))
+        diagnostics = Diagnostics(self.name, np.nan, float(n), float(n), 0, tuple(problems), interval_error)
         if problems:
-            warn_caller(f"{spec.name}: {'; '.join(problems)}", DiagnosticsWarning)
+            warn_caller(joined("diagnostics", "; ", problems).of(spec.name), DiagnosticsWarning)
         variables = name_variables(structure, density, x, theta, random_seed)
         return Fit(variables, dims, coords, {"point": point[None]}, diagnostics, start=began)
 

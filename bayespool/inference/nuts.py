@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from bayespool.arrays import AnyArray
 from bayespool.errors import DiagnosticsWarning, InputError, warn_caller
 from bayespool.inference.fit import Fit, diagnose
+from bayespool.notes import joined
 from bayespool.validation import check_sampling
 
 if TYPE_CHECKING:
@@ -169,9 +170,9 @@ class CompiledModel:
             tree["posterior"] = xr.DataTree(draws.drop_dims(empty))
         diagnostics = diagnose(tree, engine=s.name)
         if not diagnostics.passed:
-            of = f"{called}: " if called else ""
-            message = f"{of}{'; '.join(diagnostics.problems)}; more draws or tuning (draws, tune) may help"
-            warn_caller(message, DiagnosticsWarning)
+            texts = *diagnostics.problems, "more draws or tuning (draws, tune) may help"
+            message = joined("diagnostics", "; ", texts)
+            warn_caller(message.of(called) if called else message, DiagnosticsWarning)
         posterior = tree["posterior"].to_dataset()
         dims = {str(name): tuple(map(str, v.dims[2:])) for name, v in posterior.data_vars.items()}
         used = {dim for axes in dims.values() for dim in axes}

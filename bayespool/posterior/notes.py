@@ -18,7 +18,7 @@ from bayespool.inference.fit import MIN_ESS
 from bayespool.measures import Diagnostics, Measure
 from bayespool.measures.estimates import worst_diagnostics
 from bayespool.models import model_named
-from bayespool.notes import Note, noted
+from bayespool.notes import Note, joined, noted
 from bayespool.posterior.completion import Completion
 from bayespool.posterior.distance import sensitivity
 from bayespool.posterior.lots import Lots
@@ -67,7 +67,7 @@ def judge_problems(
             pair = unjudged_documents(collection, run_ids, cutoff=cutoff, estimand=estimand)[3]
             problem = _describe_missing_labels(collection, judge, np.unique(pair), cutoff)
             if problem:
-                problems.append(f"judge {judge.name} {problem}")
+                problems.append(joined("judge", " ", [f"judge {judge.name}", problem]))
                 break
     return noted(problems, "judge")
 
@@ -268,17 +268,14 @@ def _describe_missing_labels(collection: Collection, judge: Judge, unjudged: Int
     if 2 * labeled >= n:
         return ""
     if _repeats_judgments(collection, judge):
-        return (
-            f"hardly differs from the judgments, and labels {labeled:,} of {n:,} unjudged documents {where}: "
-            "are its labels a copy of the qrels?"
-        )
+        text = "hardly differs from the judgments, and labels {:,} of {:,} unjudged documents "
+        return Note("judge", f"{text}{where}: are its labels a copy of the qrels?", labeled, n)
     if 2 * known > n_judged:
-        of_judged, of_unjudged = f"{known:,} of {n_judged:,}", f"{labeled:,} of {n:,}"
-        which = f"{of_judged} judged documents, but {of_unjudged} unjudged ones {where}"
-        return f"labels {which}; have it label these, too"
+        text = f"labels {{:,}} of {{:,}} judged documents, but {{:,}} of {{:,}} unjudged ones {where}"
+        return Note("judge", f"{text}; have it label these, too", known, n_judged, labeled, n)
     if labeled < _MIN_LABELED_SHARE * n:
-        which = f"{labeled:,} of {n:,} unjudged documents {where}"
-        return f"labels {which}, too few to say much of them; have it label these, too"
+        text = f"labels {{:,}} of {{:,}} unjudged documents {where}, too few to say much of them"
+        return Note("judge", f"{text}; have it label these, too", labeled, n)
     return ""
 
 

@@ -66,6 +66,21 @@ def test_tables_that_are_refused(text: str, wrong: str, tmp_path: Path) -> None:
         gather_attributes(path, "run")
 
 
+def test_a_run_with_two_types_in_two_files_is_refused(tmp_path: Path) -> None:
+    """Neither is taken in silence; the same in both is none."""
+    one, other = tmp_path / "one.csv", tmp_path / "other.csv"
+    one.write_text("run_id,organization,type\na,x,neural\nb,y,neural\n")
+    other.write_text("run_id,organization,type\na,x,manual\n")
+    with pytest.raises(
+        InputError, match=r"other.csv: run 'a' has type 'manual' here and 'neural' in another table"
+    ):
+        gather_attributes([one, other], "run")
+    other.write_text("run_id,organization,type\na,x,neural\nc,z,manual\n")
+    assert gather_attributes([one, other], "run").columns == {
+        "type": {"a": "neural", "b": "neural", "c": "manual"}
+    }
+
+
 def test_values_are_texts_or_numbers() -> None:
     table = Attributes({"type": {"a": "neural"}, "size": {"a": "3.5", "b": "-1"}})
     assert table.texts("type", ["b", "a"]) == ["unknown", "neural"]

@@ -175,8 +175,13 @@ def test_bad_list() -> None:
 def test_rows_without_a_topic(write: Write) -> None:
     rows = [{"contexts": ["a"], "answer": "x"}, {"contexts": ["b"], "answer": "y"}]
     error = refused(trec.read_qrels, write("\n".join(map(json.dumps, rows)).encode()))
-    assert error.reason == "qrels: no column query_id"
-    assert "there are contexts, answer" in str(error)
+    assert error.reason == "qrels: no columns query_id, doc_id"
+    assert "query_id may be called query_id, " in str(error)
+    assert "reference_context_ids (others need relevance, too); there are contexts, answer" in str(error)
+    for read, wanted in ((trec.read_run, "retrieved_ids"), (trec.read_qrels, "expected_ids")):
+        other = "expected_ids" if wanted == "retrieved_ids" else "retrieved_ids"
+        error = refused(read, write(as_csv([{"text": "x", other: "['a']"}, {"text": "y", other: "['b']"}])))
+        assert error.reason.endswith(f"no columns {wanted}, query_id")
     error = refused(
         trec.read_run, write("\n".join(json.dumps({"retrieved_ids": ["a"]}) for _ in "ab").encode())
     )

@@ -20,6 +20,7 @@ from bayespool.comparisons import (
 )
 from bayespool.errors import InputError
 from bayespool.experiments import load_example
+from bayespool.measures.populations import population_draws
 
 pytestmark = pytest.mark.usefixtures("fits_of_all_tests")
 
@@ -35,6 +36,17 @@ def test_chances_of_a_pair_sum_to_one_to_the_bit(values: np.ndarray) -> None:
     np.testing.assert_array_equal(found.difference, -found.difference.T)
     np.testing.assert_array_equal(found.lower, -found.upper.T)
     assert (found.n_equal <= found.n_equivalent).all()
+
+
+def test_differences_on_topics_like_these_stay_within_the_range_of_the_measure() -> None:
+    """Of two topics the t distribution has one degree of freedom; on all of P@10 a difference ends at 1."""
+    values = np.repeat(np.array([[[10, 9], [1, 3]]]), 4000, axis=0)
+    on_likes = population_draws(values, random_seed=1)
+    free, bound = (compare_runs_by_draws(on_likes, unit=10, largest=most) for most in (np.inf, 1.0))
+    assert free.upper[0, 1] > 1
+    assert (bound.upper[0, 1], bound.lower[1, 0], bound.lower[0, 1]) == (1.0, -1.0, -1.0)
+    assert bound.n_greater.tolist() == free.n_greater.tolist()
+    assert abs(bound.difference[0, 1]) <= 1
 
 
 @given(hnp.arrays(np.int64, st.tuples(st.integers(1, 7), st.integers(1, 5)), elements=st.integers(0, 3)))

@@ -30,6 +30,7 @@ from bayespool.experiments.judge_agreement import (
     weighted_kappa,
 )
 from bayespool.experiments.judge_checks import ALL_JUDGES
+from bayespool.notes import Note
 from bayespool.posterior import PosteriorEstimator
 from bayespool.report.terminal import print_result
 
@@ -127,7 +128,8 @@ def test_warnings_of_many_estimates_are_given_once(monkeypatch: pytest.MonkeyPat
     said = iter(range(100))
 
     def warn(*arguments: Any) -> Any:
-        warnings.warn(f"{next(said)} effective draws", DiagnosticsWarning, stacklevel=2)
+        note = Note("effective-draws", "{} effective draws", next(said))
+        warnings.warn(note, DiagnosticsWarning, stacklevel=2)
         return estimate(*arguments)
 
     monkeypatch.setattr(PosteriorEstimator, "estimate", warn)

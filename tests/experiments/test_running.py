@@ -45,7 +45,15 @@ from bayespool.experiments import (
     vary_common_topics,
     vary_pool_width,
 )
-from bayespool.experiments.running import check_address, completed, on_cluster
+from bayespool.experiments.running import (
+    CaughtWarnings,
+    check_address,
+    completed,
+    on_cluster,
+    own_warnings,
+    warn_once,
+)
+from bayespool.notes import Note
 from bayespool.report import Result
 from bayespool.tables.files import parquet_bytes, read_parquet
 
@@ -131,6 +139,27 @@ def test_experiments_keep_their_work_apart(tmp_path: Path) -> None:
         done: list[int] = []
         of_widths(progress=lambda text, n=0, total=0: done.append(n), **asked)
     assert done == [3]
+
+
+def test_warnings_of_parts_are_merged_by_kind_of_note() -> None:
+    """Notes that differ in numbers are one; years in names of runs are no such numbers."""
+
+    def caught(*texts: str) -> CaughtWarnings:
+        with warnings.catch_warnings(record=True) as found:
+            warnings.simplefilter("always")
+            for text in texts:
+                warnings.warn(text, InputWarning, stacklevel=1)
+        return own_warnings(found)
+
+    notes = [caught(Note("diagnostics", "{} divergent transitions", n)) for n in (3, 5)]
+    parts = [notes[0], (*notes[1], *caught("run 2019 is odd")), caught("run 2020 is odd")]
+    with pytest.warns(InputWarning) as found:
+        warn_once(parts, "folds")
+    assert [str(one.message) for one in found] == [
+        "in 2 of 3 folds: 3 divergent transitions and the like",
+        "in 1 of 3 folds: run 2019 is odd",
+        "in 1 of 3 folds: run 2020 is odd",
+    ]
 
 
 def test_a_model_of_ones_own_is_part_of_what_a_check_stores() -> None:
