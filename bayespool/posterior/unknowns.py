@@ -75,11 +75,19 @@ class Unknowns:
         return self.place_run[places], self.place_rank[places], self.place_unknown[places]
 
     def document_mask(self, topic: int, run_mask: BoolArray) -> BoolArray:
-        """Return what holds for all runs with a document of a topic, from (draw, run) to (draw, document)."""
+        """Return what holds for a topic's documents, from (draw, run) to (draw, document).
+
+        It holds for a document if it does for the run that it is credited to, and for all runs of other
+        organizations that have it.
+        """
         run, _, document = self.places_on(topic)
         order = np.argsort(document, kind="stable")
-        first = np.searchsorted(document[order], np.arange(self.start[topic + 1] - self.start[topic]))
-        return np.asarray(np.logical_and.reduceat(run_mask[:, run[order]], first, axis=1))
+        run, document, credited = run[order], document[order], self.run[self.on_topic(topic)]
+        organization = self.collection.organization[self.run_index]
+        is_mate = organization[run] == organization[credited[document]]
+        first = np.searchsorted(document, np.arange(len(credited)))
+        holds = np.logical_and.reduceat(run_mask[:, run] | is_mate, first, axis=1)
+        return np.asarray(holds & run_mask[:, credited])
 
     @cached_property
     def best_rank(self) -> IndexArray:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from completed import completed as completed_toy
+from completed import completed as completed_toy, toy
 
 from bayespool import build_collection
 from bayespool.collection import Collection
@@ -121,9 +121,11 @@ def test_a_topic_that_failed_has_low_log_odds_at_the_first_threshold_alone() -> 
     assert (log_odds[~of_documents] > FAILED_LOG_ODDS).any()
 
 
-def test_a_document_that_another_run_has_is_not_capped() -> None:
-    """Of the runs one and two, q and s are in both, on the first topic, and t on the second."""
-    plain = completed_toy(1.0, 20)
+@pytest.mark.parametrize("mates", [False, True])
+def test_a_document_that_a_run_of_another_organization_has_is_not_capped(*, mates: bool) -> None:
+    """Run one found nothing; q on the first topic and t on the second, credited to it, are in two as well."""
+    organizations = {"x": "x", "one": "north", "two": "north" if mates else "south"}
+    plain = completed_toy(1.0, 20, collection=toy(organizations))
     failures = Failures(
         runs=np.array([0]),
         names=("one",),
@@ -134,7 +136,7 @@ def test_a_document_that_another_run_has_is_not_capped() -> None:
         random_seed=1,
     )
     failed = replace(plain, failures=failures)
-    for topic, capped in ((0, ["r"]), (1, ["u"])):
+    for topic, capped in ((0, ["q", "r"] if mates else ["r"]), (1, ["t", "u"] if mates else ["u"])):
         log_odds = failed.log_odds(0, topic, np.arange(20), failed.cell_effects(topic)[0])
         names = failed.unknowns.doc_ids(topic)
         assert [n for n, odds in zip(names, log_odds.T, strict=True) if (odds < 0).all()] == capped
