@@ -3,7 +3,7 @@
     python research/decisions/no_pool.py [--by organization|cluster|type] [--every 3] [--runs 3]
         [--draws 1000] [--models combined,interpolated] [--log-ratio PRIOR]
     python research/decisions/no_pool.py --explained 0.1,0.25,0.5,0.75 [--by organization|own|cluster|type]
-        [--every 3] [--runs 3] [--draws 200] [--dropped] [--collections dl21-passage,…]
+        [--every 3] [--runs 3] [--draws 200] [--dropped] [--as-left-out] [--collections dl21-passage,…]
 
 Some runs of each of six pools are left out: each third organization (near newcomers), each of ten clusters of
 runs that retrieve alike, or the runs of each type (far ones). Documents that they alone brought are unjudged
@@ -16,10 +16,11 @@ its median, and below the tables its quantiles over all that was left out. The d
 decided.
 
 With it the pool is cut to organizations at random that explain these shares of the judgments, the other
-judgments stay (or go, ``--dropped``), and estimates with that pool stand beside those on priors alone and
-two corrections: the posterior, the same without a shift, and a placebo whose shift hangs on no share. By
-``own`` one run is new, of an organization whose other runs are in the pool. Shares are means over
-organizations, with standard errors (diary, *A pool that is a part of the judging*).
+judgments stay (or go, ``--dropped``; or only those of the newcomers' documents that the pool lacks go, as
+`bayespool.leave_out` conceals them, ``--as-left-out``), and estimates with that pool stand beside those on
+priors alone and two corrections: the posterior, the same without a shift, and a placebo whose shift hangs on
+no share. By ``own`` one run is new, of an organization whose other runs are in the pool. Shares are means
+over organizations, with standard errors (diary, *A pool that is a part of the judging*).
 """
 
 from __future__ import annotations
@@ -64,6 +65,7 @@ def main() -> None:
     parser.add_argument("--log-ratio", help="another prior of log_ratio, as Normal(-2, 1.5)")
     parser.add_argument("--explained", help="shares of the judgments that pools are cut to")
     parser.add_argument("--dropped", action="store_true", help="without judgments that the pool lacks")
+    parser.add_argument("--as-left-out", action="store_true", help="conceal what leave-out does")
     parser.add_argument("--collections", help="some of them, with commas")
     asked = parser.parse_args()
     warnings.simplefilter("ignore")
@@ -92,6 +94,10 @@ def main() -> None:
                 cut = cut_pool(rest, share, rng, left_out if asked.by == "own" else None)
                 if cut is None:
                     continue
+                if asked.as_left_out:
+                    known = cut.pooled.copy()
+                    known[pool.run_index(members)] = True
+                    cut = pool.with_pool(known, pool.pool).unpool(members).judged_at_most(collection.judged)
                 if asked.dropped:
                     cut = cut.without_judgments(cut.judged & ~cut.in_pool())
                 rows = graded_rows(collection, cut, runs, measures[-1:], of_cut_pools(asked.draws))
