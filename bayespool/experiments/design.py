@@ -39,6 +39,7 @@ from bayespool.measures.errors import (
 )
 from bayespool.measures.estimates import estimate_checked
 from bayespool.names import By, Runs
+from bayespool.notes import Note, noted
 from bayespool.posterior.notes import warn_of_judges
 from bayespool.randomness import seed_of
 from bayespool.scoring.cautions import warn_of_unused_relevance
@@ -370,8 +371,13 @@ class Graded:
             "topic_rmse": np.sqrt((error**2).sum(axis=1) / n_topics),
             "distance": self.estimates.run_values("distance"),
             "new_kind": self.estimates.run_values("new_kind"),
-            "note": ["; ".join(of_run) for of_run in self.estimates.notes] or "",
+            "note": ["; ".join(map(str, _own_notes(of_run))) for of_run in self.estimates.notes] or "",
         }
+
+
+def _own_notes(notes: Iterable[str]) -> list[Note]:
+    """Return an estimator's notes on a run but for few draws: how far those reach is what is graded."""
+    return [note for note in noted(notes, "estimator") if note.kind != "few-draws"]
 
 
 class Design(Task):
