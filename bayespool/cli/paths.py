@@ -118,7 +118,8 @@ def _described(path: Path) -> Iterator[Path]:
     with contextlib.suppress(InputError):  # which reading it raises again
         for value in read_description(path)[1].values():
             for each in value.values() if isinstance(value, dict) else [value]:
-                yield from map(Path, filter(_is_there, [each] if isinstance(each, str) else each or ()))
+                texts = each if isinstance(each, list) else [each]
+                yield from (Path(text) for text in texts if isinstance(text, str) and _is_there(text))
 
 
 def _files(named: Named) -> Iterator[Named]:

@@ -103,7 +103,8 @@ def test_it_is_refused_before_any_work(asked: str, run: Run, small_example: Path
     for name in ("mine.csv", "mine.html", "mine.png", "mine.bayespool", "mine.txt"):
         (folder / name).write_text("mine")
     named = {"qrels": "qrels.txt", "pool": "pool", "organizations": "organizations.csv"}
-    (folder / "c.toml").write_text("".join(f'{key} = "{name}"\n' for key, name in named.items()))
+    described = "".join(f'{key} = "{name}"\n' for key, name in named.items())
+    (folder / "c.toml").write_text(described + "each_its_own = true\nmax_file_size = 100\n")
     before = everything_in(folder)
     words = {"folder": folder, "new": folder / "new" / "new-b.run", "campaign": " ".join(campaign(folder))}
     done = run(*asked.format(**words).split())
