@@ -48,7 +48,8 @@ FILE_OPTIONS: Mapping[str, Callable[..., Option]] = {
     "pool": _paths("--pool", help="Runs of the campaign: folder, glob or file. May be repeated."),
     "organizations": _paths(
         "--organizations",
-        help="Who submitted which run: CSV with run_id,organization, or XML. May be repeated.",
+        help="Who submitted which run: CSV with run_id,organization and columns of your own, or XML. "
+        "May be repeated.",
     ),
     "collections": _paths(
         "--collection",

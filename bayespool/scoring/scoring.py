@@ -62,8 +62,9 @@ def score(
     measures : measure or iterable of measures, default "P@10"
         P@10, nDCG@10, P(rel=2)@10, AP@100, ….
     estimators : str, Estimator or iterable of them, default "default"
-        "default", "all", "pairs", or names with settings in parentheses: background(e=0.05),smoothed.
-        The three stand for `bayespool.scoring.DEFAULT_ESTIMATORS`, `bayespool.scoring.ALL_ESTIMATORS` and
+        "default", "all", "pairs", or names with settings in parentheses: background(e=0.05),smoothed;
+        effects of columns follow a plus: posterior-ratio + (1 | type). The three stand for
+        `bayespool.scoring.DEFAULT_ESTIMATORS`, `bayespool.scoring.ALL_ESTIMATORS` and
         `bayespool.scoring.PAIRED_ESTIMATORS`, in which each published correction is followed by the
         posterior of its hierarchical form.
     scope : {"these-topics", "population"}, default "these-topics"
