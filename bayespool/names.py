@@ -208,7 +208,7 @@ def split_effects(text: str) -> tuple[str, str]:
     for place, char in enumerate(text):
         depth += (char == "(") - (char == ")")
         if char == "+" and depth == 0:
-            return text[:place].strip(), text[place + 1 :].strip()
+            return text[:place].strip(), text[place + 1 :].strip() or "+"  # which is refused as no effect
     return text.strip(), ""
 
 

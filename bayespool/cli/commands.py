@@ -31,6 +31,8 @@ _OPTIONS_OF_OTHERS = {
     "--judged": "--own-judgments",
     "--own-judgments": "--judged",
     "--run-types": "--organizations once more, with the file of types",
+    "--topics-table": "--reading topics_table=FILE",
+    "--documents-table": "--reading documents_table=FILE",
     "--run": "the files of runs without an option",
 }
 """Replacements of options that other programs or commands have, by option."""

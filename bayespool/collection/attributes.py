@@ -16,8 +16,9 @@ from bayespool.arrays import FloatArray
 from bayespool.collection.files import PARQUET, read_bytes
 from bayespool.collection.formats import parquet_columns
 from bayespool.collection.frames import NAMES, all_columns
+from bayespool.collection.lines import parse_number
 from bayespool.collection.readers import ORGANIZATION_NAMES, Reading, csv_rows
-from bayespool.errors import InputError
+from bayespool.errors import InputError, some
 from bayespool.tables.formatting import counted
 
 if TYPE_CHECKING:
@@ -57,12 +58,15 @@ class Attributes:
 
     def numbers(self, name: str, ids: Iterable[str]) -> FloatArray | None:
         """Return a column's values as numbers, NaN where there is none; None if one of them is no number."""
-        try:
-            values = {each: float(text) for each, text in self.columns[name].items()}
-        except ValueError:
+        if self.first_text(name):
             return None
-        numbers = np.array([values.get(each, math.nan) for each in ids], dtype=float)
-        return None if np.isinf(numbers).any() else numbers
+        values = self.columns[name]
+        return np.array([float(values.get(each, math.nan)) for each in ids])
+
+    def first_text(self, name: str) -> str:
+        """Return the first value of a column that is no finite number; empty without one."""
+        numbers = ((text, parse_number(text.encode())) for text in self.columns[name].values())
+        return next((text for text, n in numbers if n is None or not math.isfinite(n)), "")
 
     def joined(self, other: Attributes, of: Of, path: Path | None = None) -> Attributes:
         """Return these attributes with others added, of a file that errors name.
@@ -141,7 +145,9 @@ def read_columns(path: Path, reading: Reading) -> tuple[dict[str, list[Any]], li
     rows = [] if data.lstrip().startswith(b"<") else list(csv_rows(data, path))
     if not rows:
         return {}, []
-    (header, _), *others = rows
+    (header, number), *others = rows
+    if twice := [name for name in header if header.count(name) > 1]:
+        raise InputError(f"two columns {twice[0]!r}", path=path, line=number, hint="rename one of them")
     return {name: [row[k] for row, _ in others] for k, name in enumerate(header)}, [n for _, n in others]
 
 
@@ -195,9 +201,14 @@ def find_column(collection: Collection, name: str) -> tuple[Of, Attributes, tupl
         named = [f"{', '.join(columns)} of {of}s" for of, columns in names.items() if columns]
         hint = "give columns beside --organizations, or by --reading topics_table=… or documents_table=…"
         hint = f"it has {' and '.join(named)}" if named else hint
+        hint += " (empty columns, and texts of documents, are left out)"
         raise InputError(f"the collection has no column {name!r}", hint=hint)
-    ids = collection.run_ids if having == ["run"] else collection.query_ids
-    return having[0], tables.get(having[0], NO_ATTRIBUTES), ids
+    of, ids = having[0], collection.run_ids if having == ["run"] else collection.query_ids
+    table = tables.get(of, NO_ATTRIBUTES)
+    if of != "document" and not table.select(ids).columns.get(name):
+        given = f"the table has {some(list(table.columns[name]))}, the collection {some(ids)}"
+        raise InputError(f"no {of} of the collection has a {name}: {given}")
+    return of, table, ids
 
 
 def unpack_attributes(columns: Any) -> Attributes:

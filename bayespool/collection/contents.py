@@ -416,6 +416,8 @@ class Collection(ReadOnlyArrays):
         '3'
         """
         of_runs = gather_attributes(runs, "run", organization=("organization",))
+        if isinstance(runs, Mapping) and runs and not of_runs:
+            raise InputError("runs without columns", hint='write {"run": {"column": value}}')
         return with_attributes(self, of_runs, topics, documents)
 
     @property

@@ -182,7 +182,8 @@ def estimator_from_text(text: str, **settings: Any) -> Estimator:
     name, (named, effects) = leading_name(text), split_effects(text)
     if name not in ESTIMATORS:
         points_first = sorted(ESTIMATORS, key=lambda known: ESTIMATORS[known].kind == "posterior")
-        meant = "posterior-combined" if name == "posterior" else name
+        of_model = "posterior-combined" if name == "posterior" else f"posterior-{name.replace('_', '-')}"
+        meant = of_model if of_model in ESTIMATORS else name
         raise InputError(f"no estimator {name!r}", hint=known_names(meant, points_first))
     entry = ESTIMATORS[name]
     text_settings = settings_in(named, "estimator", entry.make, fixed=entry.fixed)

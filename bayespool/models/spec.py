@@ -241,7 +241,9 @@ class ModelSpec:
         name = f"{self.name} + {formula}"
         taken = (*_BUILT_IN, *self.coefficients, *self.effects, *self.predictors, *PREDICTORS, "predictor")
         if clash := [column for column in (*terms.groups, *terms.numbers) if column in taken]:
-            raise InputError(f"model {name}: the model has {clash[0]!r} itself", hint="rename the column")
+            raise InputError(
+                f"model {name}: the model has {clash[0]!r} itself", hint="leave it out, or rename the column"
+            )
         if terms.numbers and self.slopes is None:
             hint = "add it to posterior-ratio or posterior-rankings, or group it: (1 | column)"
             raise InputError(f"model {self.name} has no slopes for {terms.numbers[0]}", hint=hint)

@@ -13,10 +13,14 @@ from bayespool.arrays import FloatArray, IndexArray, IntArray, OrderArray
 from bayespool.collection import Collection
 from bayespool.collection.attributes import Of, describe_unknown, find_column
 from bayespool.errors import InputError, some
+from bayespool.evidence.columns import standardized
 from bayespool.tables.formatting import counted
 
 _TERM = re.compile(r"\(\s*1\s*\|\s*(?P<group>[A-Za-z]\w*)\s*\)|(?P<number>[A-Za-z]\w*)")
-_FORM = 'write "posterior-ratio + (1 | type) + topic_length": (1 | column) for levels, a name for numbers'
+_FORM = (
+    'write "posterior-ratio + (1 | type) + topic_length": (1 | column) for levels, a name for numbers; '
+    "names are of letters, digits and underscores"
+)
 MOST_LEVELS = 24
 """Largest number of levels of a grouping: the time of a fit grows with its square."""
 
@@ -46,7 +50,8 @@ def parse_terms(text: str) -> tuple[Terms, str]:
     for part in text.split("+"):
         match = _TERM.fullmatch(part.strip())
         if match is None:
-            raise InputError(f"no effect {part.strip()!r} in {text.strip()!r}", hint=_FORM)
+            within = f" in {text.strip()!r}" if part != text else ""
+            raise InputError(f"no effect {part.strip()!r}{within}", hint=_FORM)
         kind = str(match.lastgroup)
         columns[kind].append(match[kind])
         written.append(f"(1 | {match[kind]})" if kind == "group" else match[kind])
@@ -119,7 +124,8 @@ def refuse_lacking_columns(collection: Collection, terms: Terms) -> None:
     for name in terms.numbers:
         of, table, ids = find_column(collection, name)
         if of != "document" and table.numbers(name, ids) is None:
-            raise InputError(f"{name} has texts, which are levels", hint=f"write (1 | {name})")
+            reason = f"{name} has texts, which are levels: {table.first_text(name)!r}"
+            raise InputError(reason, hint=f"write (1 | {name}), or leave empty what is no number")
 
 
 def column_notes(
@@ -140,13 +146,16 @@ def column_notes(
             continue
         used = {*run_ids, *(collection.run_ids[i] for i in collection.contributors)}
         lacking = [i for i in ids if i not in table.columns[name] and (of == "topic" or i in used)]
-        if lacking:
-            notes.append(describe_unknown(of, name, lacking, is_level=name in terms.groups))
-    for name in terms.groups:
-        factor = find_factor(collection, name)
-        if factor.of == "run":
-            new = [r for r in run_ids if factor.level[collection.run_ids.index(r)] == len(factor.levels) - 1]
-            if new:
-                verb = "is" if len(new) == 1 else "are"
-                notes.append(f"{some(new)} {verb} of a {name} that no run of the pool has")
+        new: list[str] = []
+        if name in terms.groups and of == "run":
+            factor = find_factor(collection, name)
+            new = [r for r in run_ids if factor.level[ids.index(r)] == len(factor.levels) - 1]
+        if others := [i for i in lacking if i not in new]:
+            notes.append(describe_unknown(of, name, others, is_level=name in terms.groups))
+        if new:
+            verb, unknown = "is" if len(new) == 1 else "are", ", or of none" if {*new} & {*lacking} else ""
+            notes.append(f"{some(new)} {verb} of a {name} that no run of the pool has{unknown}")
+        numbers = standardized(collection, of, name) if name in terms.numbers else None
+        if numbers is not None and not numbers.any():
+            notes.append(f"{name} is the same wherever it is known: no slope is learned")
     return notes

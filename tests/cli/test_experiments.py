@@ -223,3 +223,8 @@ def test_who_gives_types_as_before_learns_what_to_write(command: str, run: Run, 
     done = run(command, *campaign(small_files), "--run-types", small_files / "types.csv")
     assert done.status == 2
     assert "there is no --run-types; write --organizations once more, with the file of types" in done.err
+
+
+def test_who_looks_for_an_option_of_tables_learns_its_key(run: Run, small_files: Path) -> None:
+    done = run("leave-out", *campaign(small_files), "--topics-table", small_files / "topics.csv")
+    assert "there is no --topics-table; write --reading topics_table=FILE" in done.err

@@ -139,6 +139,15 @@ def test_tables_are_read_with_the_collection() -> None:
         build_collection(runs, {"q1": {"d1": 1}}, topics_table={"q9": {"length": 4}})
 
 
+def test_tables_that_are_no_tables_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "types.csv"
+    path.write_text("run_id,type,type\na,x,y\n")
+    with pytest.raises(InputError, match=r"types.csv, line 1: two columns 'type'; rename one of them"):
+        gather_attributes(path, "run")
+    with pytest.raises(InputError, match="runs without columns; write"):
+        with_columns().with_attributes(runs={"new-a": "neural"})
+
+
 def test_types_may_stand_in_a_list_beside_that_of_organizations(tmp_path: Path) -> None:
     """Then they are types; alone, or beside lists that call none so, they are organizations, as before."""
     paths = tmp_path / "organizations.csv", tmp_path / "types.csv"

@@ -43,7 +43,20 @@ def test_a_formula_is_written_in_one_way() -> None:
     assert model_named("ratio") is MODELS["ratio"]
 
 
-@cases("text", ["(1 | type", "(x | type)", "1", "", "type:length", "(1 | type) - length", "type * length"])
+@cases(
+    "text",
+    [
+        "(1 | type",
+        "(x | type)",
+        "1",
+        "",
+        "length +",
+        "(1 | run type)",
+        "type:length",
+        "(1 | type) - length",
+        "type * length",
+    ],
+)
 def test_other_formulas_are_refused(text: str) -> None:
     with pytest.raises(InputError, match="no effect"):
         parse_terms(text)
@@ -57,7 +70,8 @@ def test_other_formulas_are_refused(text: str) -> None:
             "combined is a mixture of models; add effects to one model: ratio or rankings",
         ),
         ("background + length", "model background has no slopes for length"),
-        ("ratio + (1 | topic)", "the model has 'topic' itself; rename the column"),
+        ("ratio + (1 | topic)", "the model has 'topic' itself; leave it out, or rename the column"),
+        ("ratio +", "no effect '' in '+'"),
         ("ratio + log_rank", "the model has 'log_rank' itself"),
         ("ratio + type + (1 | type)", "'type' is in the formula twice"),
         ("ratoi + (1 | type)", "no model 'ratoi"),
@@ -87,7 +101,8 @@ def test_priors_are_those_of_the_formula() -> None:
             "posterior-ratio + (1 | types)",
             "no column 'types'; it has type of runs and language, length of topics",
         ),
-        ("posterior-ratio + type", "type has texts, which are levels; write (1 | type)"),
+        ("posterior-ratio + type", "type has texts, which are levels: 'neural'; write (1 | type), or"),
+        ("ratio + (1 | type)", "no estimator 'ratio'; did you mean 'posterior-ratio'?"),
         ("background + (1 | type)", "background takes no effects"),
         ("posterior-difference + (1 | type)", "posterior-difference takes no effects"),
         ("posterior-ratio + (1 | language)", "language has 2 levels, more than 1: 'de', 'en'; merge levels"),
@@ -178,7 +193,38 @@ def test_what_is_unknown_is_said(scores: Any) -> None:
     types = dataclasses.replace(with_columns(), runs=Attributes({"type": dict.fromkeys(pooled(), "x")}))
     asked = {"measures": "P@10", "estimators": "posterior-ratio(draws=20) + (1 | type)"}
     said = " ".join(score(types, **asked).notes())
-    assert "'new-a', 'new-b' are of a type that no run of the pool has" in said
+    assert "'new-a', 'new-b' are of a type that no run of the pool has, or of none" in said
+    assert "have no type" not in said  # which is the same, said twice
+
+
+def test_a_column_that_is_the_same_everywhere_is_said_to_teach_nothing() -> None:
+    given = with_columns().with_attributes(
+        topics={topic: {"length": 7} for topic in with_columns().query_ids}
+    )
+    (said,) = score(given, "new-b", "P@10", estimators="posterior-ratio(draws=20) + length").notes()
+    assert said.endswith("length is the same wherever it is known: no slope is learned")
+
+
+@cases(
+    ("table", "effect", "wrong"),
+    [
+        (
+            {"nope": {"size": 3}},
+            "size",
+            "no run of the collection has a size: the table has 'nope', the coll",
+        ),
+        ({"new-a": {"size": 3}, "new-b": {"size": "n/a"}}, "size", "which are levels: 'n/a'; write"),
+        ({"new-a": {"size": 3}, "new-b": {"size": "inf"}}, "size", "which are levels: 'inf'; write"),
+        ({"new-a": {"size": None}}, "size", "no column 'size'"),
+    ],
+)
+def test_a_table_that_says_nothing_of_the_runs_is_refused(
+    table: dict[str, dict[str, Any]], effect: str, wrong: str
+) -> None:
+    table = {run: {**row, "type": "neural"} for run, row in table.items()}
+    with pytest.raises(InputError) as refused:
+        score(load_example().with_attributes(runs=table), estimators=f"posterior-ratio + {effect}")
+    assert wrong in str(refused.value)
 
 
 def pooled() -> tuple[str, ...]:
