@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 from real import read_real
@@ -234,3 +235,13 @@ def test_what_cannot_be_described_is_refused() -> None:
         error = NoCollectionError if given is None else InputError
         with pytest.raises(error, match=message):
             describe_collection(given, **settings)  # type: ignore[arg-type]
+
+
+def test_columns_that_formulas_may_name_are_facts() -> None:
+    example = load_example()
+    types = {run: {"type": "neural"} for run in example.run_ids}
+    documents = pd.DataFrame({"document": example.doc_ids.to_pylist()[:9], "bm25": np.arange(9.0)})
+    card = describe_collection(example.with_attributes(runs=types, documents=documents))
+    facts = card.to_frame("facts").set_index("fact")
+    assert facts.loc["columns", ["amount", "details"]].tolist() == [2, "type of runs; bm25 of documents"]
+    assert "columns" not in describe_collection(example).to_frame("facts")["fact"].tolist()
