@@ -281,7 +281,7 @@ class Files:
                 hint = f"name a file, or a run of the pool; these are {some(collection.run_ids)}"
                 raise InputError("no such file or folder, and no run of the pool", path=Path(name), hint=hint)
             if name in unpool_runs(collection, keywords["unpool"])[0].pooled_run_ids:
-                hint = f"take it out with --unpool {name}"
+                hint = f"take it out with --unpool {name}, or leave it in and give its file"
                 raise InputError(f"run {name!r} stays in the pool", hint=hint)
             runs.insert(place, name)
         return runs

@@ -507,7 +507,8 @@ def test_runs_that_leave_the_pool_are_named_like_files(run: Run, small_files: Pa
     both = run("judge-next", "north-1", "north-2", *asked, "--estimators", BACKGROUND, "--budget", 2)
     assert both.status == 0, both.err
     stays = run("score", "south-1", *asked, "--estimators", "as-judged")
-    assert "run 'south-1' stays in the pool" in stays.err
+    hint = "take it out with --unpool south-1, or leave it in and give its file"
+    assert f"run 'south-1' stays in the pool; {hint}" in stays.err
     nobody = run("score", "nobody", *asked, "--estimators", "as-judged")
     assert (nobody.status, "nobody: no such file or folder, and no run of the pool" in nobody.err) == (
         1,
