@@ -57,14 +57,14 @@ def binary_notes(collection: Collection, measures: Iterable[Measure]) -> list[No
 def warn_of_judged_runs(collection: Collection, bounds: Sequence[Bounds]) -> None:
     """Warn about pooled runs without unjudged documents under every measure."""
     pooled, judged = set(collection.pooled_run_ids), np.all([~one.has_unjudged for one in bounds], 0)
-    runs = bounds[0].run_ids
-    originals = collection.originals(runs)
-    complete = [r for r, o, done in zip(runs, originals, judged, strict=True) if done and o in pooled]
+    runs = zip(bounds[0].run_ids, collection.originals(bounds[0].run_ids), judged, strict=True)
+    complete = [(run, original) for run, original, done in runs if done and original in pooled]
     if complete:
-        which = complete[0] if len(complete) == 1 else f"{complete[0]} and {len(complete) - 1} more"
+        (first, original), *more = complete
         warn_caller(
-            f"{which}: in the pool and judged in full, so that nothing is left to estimate; to score a run "
-            f"as if it were new take it out of the pool: --unpool {complete[0]}, or unpool={complete[0]!r}",
+            f"{first}{f' and {len(more)} more' if more else ''}: in the pool and judged in full, so that "
+            "nothing is left to estimate; to score a run as if it were new "
+            f"take it out of the pool: --unpool {original}, or unpool={original!r}",
             PooledRunWarning,
         )
 

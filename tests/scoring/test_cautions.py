@@ -9,6 +9,7 @@ from small import small
 
 from bayespool import build_collection, parse_measure, read_collection, score
 from bayespool.collection import Collection
+from bayespool.errors import PooledRunWarning
 from bayespool.measures.parsing import parse_measures
 from bayespool.notes import Note
 from bayespool.scoring.cautions import binary_notes
@@ -68,6 +69,15 @@ def test_a_run_beside_the_pool_that_is_judged_in_full_asks_a_question() -> None:
     assert note.severity == 0
     assert asked({"mine": mine | {"r": {"x": 1.0, "d": 0.5}}}) == []
     assert asked({"mine": mine}, unpool="one", run_ids="one") == []
+
+
+def test_the_warning_on_a_copy_names_the_run_of_the_pool() -> None:
+    pool = {name: {"q": {"a": 2.0, name: 1.0}, "r": {"d": 2.0, name: 1.0}} for name in ("one", "two")}
+    judged = {"q": {"a": 1, "one": 0, "two": 0}, "r": {"d": 0, "one": 1, "two": 0}}
+    settings: dict[str, Any] = {"organizations": {"one": "x", "two": "y"}, "known_depth": 2}
+    collection = read_collection(judged, {"mine": pool["one"]}, pool=pool, **settings)
+    with pytest.warns(PooledRunWarning, match="^mine: in the pool .* --unpool one, or unpool='one'$"):
+        score(collection, measures="P@2", estimators="as-judged")
 
 
 def test_new_runs_with_unjudged_documents_are_asked_nothing() -> None:
