@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 from browser import Browser, dialogs, requested, start_browser
 from hostile import IMAGE, QUOTES, SCRIPT, TOPIC, hostile_scores, many_runs
+from known_scores import with_posterior
 
+from bayespool import load_example, score
 from bayespool.report import write_report
 
 # Each page in each width and in each scheme, and each width in each scheme.
@@ -91,6 +93,17 @@ def test_a_table_that_scrolls_says_so_and_words_stay_whole(browser: Browser, rep
         assert all(wide == said for wide, said in scrolls)
         assert browser.run(broken) == []
     assert any(wide for wide, _ in scrolls)
+
+
+def test_the_table_of_scores_fits_a_desk(browser: Browser, tmp_path: Path) -> None:
+    corrections = ["background", "interpolated", "smoothed"]
+    scores = with_posterior(score(load_example(), None, "P@10", estimators=corrections))
+    write_report(scores, tmp_path / "scores.html")
+    browser.open(tmp_path / "scores.html", width=1280)
+    n_columns = browser.run("return document.querySelector('table.sorted thead tr').cells.length")
+    room = "const place = document.querySelector('.scroll'); return [place.scrollWidth, place.clientWidth]"
+    shown, available = browser.run(room)
+    assert (n_columns, 0 < shown <= available) == (10, True)
 
 
 def test_the_log_would_show_a_request_and_a_dialog(browser: Browser, tmp_path: Path) -> None:
