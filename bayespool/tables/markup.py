@@ -243,7 +243,7 @@ def _line(text: str) -> str:
 
 
 def latex_tables(tables: Sequence[TextTable], comments: Sequence[str] = (), notes: Sequence[str] = ()) -> str:
-    r"""Return tables as LaTeX ``table`` environments with booktabs rules, for ``\input``.
+    r"""Return tables as LaTeX for ``\input``, over both columns (``table*``) but for compact ones.
 
     Parameters
     ----------
@@ -257,10 +257,11 @@ def latex_tables(tables: Sequence[TextTable], comments: Sequence[str] = (), note
     >>> table = text_table("Two runs", ("run", "P@10"), (("a_1", "0.5000"), ("b", "0.2500")), label="two")
     >>> print(latex_tables([table]))
     % needs \usepackage{booktabs}
-    \begin{table}
+    \begin{table*}
       \centering
       \caption{Two runs}
       \label{tab:two}
+      \small
       \begin{tabular}{@{}lr@{}}
         \toprule
         run & P@10 \\
@@ -269,7 +270,7 @@ def latex_tables(tables: Sequence[TextTable], comments: Sequence[str] = (), note
         b & 0.2500 \\
         \bottomrule
       \end{tabular}
-    \end{table}
+    \end{table*}
     <BLANKLINE>
     """
     labels = [_label(table.label) for table in tables]

@@ -159,6 +159,8 @@ def test_tables_fit_in_one_column_of_a_paper() -> None:
     latex = two.to_latex(width="column")
     assert latex.count(r"\begin{table}") == latex.count(r"\footnotesize") == 1
     assert "as\\\\judged" in latex
+    both_columns = two.to_latex()
+    assert both_columns.count(r"\begin{table*}") == both_columns.count(r"\small" + "\n") == 1
     with pytest.raises(InputError, match="width cannot be 'wide'"):
         Arrangement(width="wide")
 
