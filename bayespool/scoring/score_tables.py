@@ -333,7 +333,7 @@ def _order(rows: pd.DataFrame, keys: list[str], arrangement: Arrangement) -> pd.
 
 
 def _spare(frame: pd.DataFrame, metadata: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the names of columns that may be dropped on a narrow terminal: bounds if there is a pool."""
+    """Return the columns that a narrow terminal does without: corrections, then bounds with a pool."""
     has_interval = estimators_in(frame)
     points = [
         BOUNDS.get(name, name)
@@ -343,7 +343,7 @@ def _spare(frame: pd.DataFrame, metadata: Mapping[str, Any]) -> tuple[str, ...]:
     lambdas = [f"{name} lambda" for name in has_interval] if "lambda" in frame else []
     bounds = [c.name for c in reversed(RUN_COLUMNS) if c.is_spare and _has_pool(metadata)]
     last = ["as_judged"] * _has_pool(metadata)
-    return (*bounds, *lambdas, *(points if any(has_interval.values()) else []), *last)
+    return (*lambdas, *(points if any(has_interval.values()) else []), *bounds, *last)
 
 
 def ideal_sentence(ideals: Mapping[str, str]) -> str:

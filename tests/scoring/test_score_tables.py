@@ -231,7 +231,7 @@ def test_one_row_per_run_and_the_columns_that_fit(monkeypatch: pytest.MonkeyPatc
     scores = toy_scores()
     assert below("wide", printed(scores)) == f"{LEGEND} {LAMBDA} {NOTE} {' '.join(scores.sentences())}"
     assert NOTE in below("wide", printed(scores, width=120, terminal=True))
-    missing = "note: too narrow for upper bound, lower bound, λ; the result's files have them"
+    missing = "note: too narrow for λ, upper bound; the result's files have them"
     narrow = f"{LEGEND} {LAMBDA} {missing} {NOTE}"
     assert below("narrow", printed(scores, width=80, terminal=True)).startswith(narrow)
     monkeypatch.setenv("COLUMNS", "80")
