@@ -120,6 +120,9 @@ def finish(figure: Figure) -> Figure:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.text import Text
 
+    total = rcParams["figure_width"]
+    for text in figure.findobj(Text) if total else ():
+        text.set_fontsize(min(TYPE_SIZE, text.get_fontsize()) if text.get_gid() == _OF_ROW else TYPE_SIZE)
     if figure.get_gid() == _FINISHED:
         return figure
     figure.set_gid(_FINISHED)
@@ -131,9 +134,6 @@ def finish(figure: Figure) -> Figure:
             own_legend.remove()
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
             handles.setdefault(label, handle)
-    total = rcParams["figure_width"]
-    for text in figure.findobj(Text) if total else ():
-        text.set_fontsize(min(TYPE_SIZE, text.get_fontsize()) if text.get_gid() == _OF_ROW else TYPE_SIZE)
     if not handles:
         return figure
     renderer = FigureCanvasAgg(figure).get_renderer()  # type: ignore[no-untyped-call]

@@ -340,7 +340,7 @@ def test_models_of_many_topics_have_the_mixtures_draws_alone(monkeypatch: pytest
     (part,) = PosteriorEstimator().estimate(collection, "new-b")
     assert part.weights == pytest.approx(usual.weights, abs=1e-12)
     assert part.value == pytest.approx(usual.value, abs=0.1 * usual.std[0])
-    assert part.std == pytest.approx(usual.std, rel=0.05)
+    assert part.std == pytest.approx(usual.std, rel=0.1)  # of some 400 draws, whose noise is 4 %
     n = {name: np.prod(fit.shape) for name, fit in part.fits.items()}
     assert max(n.values()) < np.prod(usual.fits["ratio"].shape)
     assert min(n.values()) >= 400

@@ -206,4 +206,4 @@ def test_scores_as_judged_and_both_bounds_lead_and_posteriors_follow() -> None:
         "unjudged",
     ]
     pooled = score(load_example(), "new-b", "P@10", **measures)
-    assert pooled.read()[0].spare[:2] == ("bound_upper", "bound_lower")
+    assert pooled.read()[0].spare[-3:] == ("bound_upper", "bound_lower", "as_judged")
