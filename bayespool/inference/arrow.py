@@ -185,10 +185,21 @@ class Factor:
         tail = _block_products(self.inverse.transpose(0, 2, 1), local - self.across @ head)
         return np.concatenate([head, tail])
 
-    def draw(self, n: int, rng: np.random.Generator) -> FloatArray:
-        """Return draws from the Gaussian, shape (draw, parameter)."""
+    def follow(self, head: FloatArray) -> FloatArray:
+        """Return the mean of all parameters given the globals, shape (parameter, ...)."""
+        tail = _block_products(self.inverse.transpose(0, 2, 1), self.across @ head)
+        return np.concatenate([head, -tail])
+
+    def solve_groups(self, right: FloatArray) -> FloatArray:
+        """Return the covariance of the groups' parameters given the globals times a vector, (local,)."""
+        return _block_products(self.inverse.transpose(0, 2, 1), _block_products(self.inverse, right))
+
+    def draw(self, n: int, rng: np.random.Generator, head: FloatArray | None = None) -> FloatArray:
+        """Return draws from the Gaussian, shape (draw, parameter), given those of the globals if any."""
         at, x = self.layout, np.empty((self.layout.size, n))
-        x[: at.n_global] = head = dtrtrs(self.lower, rng.normal(size=(at.n_global, n)), lower=1, trans=1)[0]
+        if head is None:
+            head = dtrtrs(self.lower, rng.normal(size=(at.n_global, n)), lower=1, trans=1)[0]
+        x[: at.n_global] = head
         tail = rng.standard_normal(out=x[at.n_global :])
         step = max(1, _MOST_AT_A_TIME // (n * max(at.width, 1)))  # groups
         for first in range(0, at.n_groups, step):

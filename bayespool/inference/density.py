@@ -11,7 +11,7 @@ from scipy.special import expit, logit
 from bayespool.arrays import FloatArray, IndexArray, OrderArray
 from bayespool.errors import InputError
 from bayespool.inference import arrow
-from bayespool.inference.arrow import Arrow, Design, Factor, ParameterPositions, Terms
+from bayespool.inference.arrow import Arrow, Design, Factor, Layout, ParameterPositions, Terms
 from bayespool.inference.cells import (
     NODES,
     SHARES,
@@ -285,8 +285,7 @@ class Density:
 
     def __init__(self, structure: Structure) -> None:
         self.structure, self.places = structure, ParameterPositions(structure)
-        self.scales, self.layout = self.places.scales, self.places.layout
-        self.slices, self.sums = self.places.slices, self.places.sums
+        self.scales = self.places.scales
         self._priors = {
             n: coefficient_log_density(n, c.prior, shift=c.shift, logit=c.logit)
             for n, c in structure.coefficients.items()
@@ -299,12 +298,19 @@ class Density:
             PreparedBlock(block, self.places) for block in structure.blocks if len(block.successes)
         ]
         self.is_concave = not any(block.is_product for block in self._blocks)
+        self._arrange(self.places.layout, self.places.slices, self.places.sums)
+
+    def _arrange(
+        self, layout: Layout, slices: dict[str, slice | IndexArray], sums: tuple[slice, ...]
+    ) -> None:
+        """Set where parameters are in x."""
+        self.layout, self.slices, self.sums = layout, slices, sums
         order = np.arange(self.size)
-        of_scales = [order[self.slices[n]] if n in self.slices else order[:0] for n in self.scales]
+        of_scales = [order[slices[n]] if n in slices else order[:0] for n in self.scales]
         self._effects = np.concatenate([*of_scales, order[:0]])
         n_effects = np.array([len(own) for own in of_scales], dtype=np.int64)
         self._scale_of = np.repeat(np.arange(len(of_scales)), n_effects)
-        is_summed = [n in self.slices and n != structure.slopes for n in self.scales]
+        is_summed = [n in slices and n != self.structure.slopes for n in self.scales]
         self._n_free = n_effects - np.array(is_summed, dtype=np.int64)
         self._local = np.arange(self.layout.n_global, self.layout.size)
         self._local_place = self.layout.places(self._local)
@@ -320,6 +326,11 @@ class Density:
     def size(self) -> int:
         """Number of parameters in x."""
         return self.layout.size
+
+    def is_local(self, name: str) -> bool:
+        """Return whether effects are those of a layout's groups, or of cells in these."""
+        where = self.slices.get(name)
+        return where is None or np.arange(self.size)[where].max(initial=0) >= self.layout.n_global
 
     def start(self, near: Mapping[str, FloatArray] | None = None) -> tuple[FloatArray, FloatArray]:
         """Return starting values for x, shape (parameter,), and log scales θ, shape (scale,).

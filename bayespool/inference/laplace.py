@@ -2,9 +2,8 @@
 
 Given log scales θ the posterior of all other parameters x is approximated by a Gaussian at its mode, which
 gives the marginal density of θ (Tierney & Kadane 1986; Rue, Martino & Chopin 2009), corrected by that of the
-best Gaussian (`bayespool.inference.laplace.find_center`). θ is drawn from low-discrepancy points about its
-mode, weighted by that marginal; modes at a few points are interpolated to the others
-(`bayespool.inference.laplace`).
+best Gaussian (`bayespool.inference.modes.find_center`). θ is drawn from low-discrepancy points about its
+mode, weighted by that marginal; modes at a few points are interpolated to the others.
 
 The curvature is an arrowhead (`bayespool.inference.arrow`), so that the cost is linear in topics. Effects of
 cells are integrated (`bayespool.inference.cells`), and drawn at the end where needed.
@@ -17,26 +16,36 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from scipy.linalg import LinAlgError
-from scipy.special import ndtri
 
 from bayespool.arrays import AnyArray, FloatArray, OrderArray
 from bayespool.compiled import one_thread
 from bayespool.errors import PREPARE_ANEW, DiagnosticsWarning, InputError, warn_caller
 from bayespool.inference.arrow import Arrow, Factor
+from bayespool.inference.collapsed import MANY_TOPICS, collapse, integrate, part_of_topics
 from bayespool.inference.density import Density
 from bayespool.inference.fit import Fit, Start
 from bayespool.inference.interpolation import Interpolation, interpolate
+from bayespool.inference.modes import (
+    COARSE_TOLERANCE,
+    PosteriorMode,
+    find_center,
+    find_mode,
+    find_scales,
+)
 from bayespool.inference.points import (
+    N_SCALE_POINTS,
     axis_points,
     choose_next,
     choose_points,
     design_points,
+    draw_points,
     standardize_skew,
 )
+from bayespool.inference.totals import interval_error
 from bayespool.inference.variables import (
     LARGEST_LOG_SCALE,
     LARGEST_PARAMETER,
@@ -54,89 +63,7 @@ if TYPE_CHECKING:
     from bayespool.models import Evidence, ModelSpec
 
 
-_LOG_SCALE_STEP = 0.15  # of finite differences in θ, about a fifth of its standard deviation
-_SCALES_TOLERANCE = 0.05  # of twice a step's gain in log density; points are only laid about θ's mode
-_MODE_TOLERANCE = 1e-4  # the same, of modes of x
-COARSE_TOLERANCE = 1e-3  # the same, while scales are optimized
-_POINT_TOLERANCE = 0.1  # the same, at points where scales are integrated
-_FISHER_TOLERANCE = 1e-3  # as a share, where only the expected curvature is positive: a mode may be far still
-_MAX_STEP = 4.0  # in any parameter, all of which are log odds: far out the density has no curvature
-
-
-class ConditionalDensity(Protocol):
-    """Protocol for log densities of x given θ that have a mode to find."""
-
-    sums: tuple[slice, ...]
-    is_concave: bool
-
-    def expand(
-        self, x: FloatArray, theta: FloatArray, *, expected: bool = False
-    ) -> tuple[float, FloatArray, Arrow]:
-        """Return the log density, its gradient in x, and its negative Hessian."""
-
-
-class PosteriorMode(NamedTuple):
-    """Posterior mode of x given θ, with the Gaussian and log marginal density there."""
-
-    x: FloatArray
-    curvature: Arrow
-    sums: tuple[slice, ...]
-    log_marginal: float
-    is_fine: bool
-
-    @property
-    def gaussian(self) -> Factor:
-        """Gaussian factor of the curvature, not kept: with thousands of topics it is as large as that."""
-        return self.curvature.with_precision(np.float64).factor(self.sums)
-
-
-def find_scales(density: Density, theta: FloatArray, x: FloatArray) -> Start:
-    """Return the mode and standard deviations of θ, with x near its mode there."""
-    # Newton's method on each scale alone: log scales are hardly correlated
-    unit, bent = np.eye(len(theta)) * _LOG_SCALE_STEP, np.zeros((len(theta), len(x)))
-    for _ in range(40):  # each step moves a scale that a prior holds near zero by half a unit
-        middle = find_mode(density, theta, x, COARSE_TOLERANCE)
-        drift, ends = density.drift(middle.x, theta, middle.gaussian), np.empty((2, len(theta)))
-        for g, moved in enumerate(_LOG_SCALE_STEP * drift):
-            plus = find_mode(density, theta + unit[g], middle.x + moved + bent[g], COARSE_TOLERANCE)
-            bent[g] = plus.x - middle.x - moved
-            minus = find_mode(density, theta - unit[g], middle.x - moved + bent[g], COARSE_TOLERANCE)
-            ends[:, g] = plus.log_marginal, minus.log_marginal
-        # a scale is never known worse than to a factor of e
-        curvature = np.maximum((2 * middle.log_marginal - ends.sum(axis=0)) / _LOG_SCALE_STEP**2, 1.0)
-        gradient = (ends[0] - ends[1]) / (2 * _LOG_SCALE_STEP)
-        step = gradient / curvature
-        if float(gradient @ step) < _SCALES_TOLERANCE:
-            break
-        step *= min(1.0, 1.0 / float(np.abs(step).max()))
-        theta, x = theta + step, middle.x + step @ drift
-    return Start(theta, 1 / np.sqrt(curvature), x)
-
-
-def find_mode(
-    density: ConditionalDensity, theta: FloatArray, x: FloatArray, tolerance: float = _MODE_TOLERANCE
-) -> PosteriorMode:
-    """Return the mode of x given θ, found by Newton's method to within ``tolerance`` in log density."""
-    value, gradient, curvature = density.expand(x, theta)
-    converged = False
-    for _ in range(100):
-        curvature, gaussian, exact = factorize(density, theta, x, curvature)
-        step = gaussian.solve(gradient)
-        gain = float(gradient @ step)
-        if gain < (tolerance if exact else _FISHER_TOLERANCE * tolerance):
-            converged = exact  # else it is not a maximum of the exact density
-            x, value = x + step, value + gain / 2
-            break
-        length = min(1.0, _MAX_STEP / float(np.abs(step).max()))
-        while not _is_better(new := density.expand(x + length * step, theta), value, gradient, step):
-            length /= 2
-            if length < 1e-4:
-                break
-        if not np.isfinite(new[0]):
-            break
-        x = x + length * step
-        value, gradient, curvature = new
-    return PosteriorMode(x, curvature, density.sums, value - 0.5 * gaussian.log_determinant, converged)
+_POINT_TOLERANCE = 0.1  # of twice a step's gain in log density, at points where scales are integrated
 
 
 def find_modes(
@@ -178,64 +105,12 @@ def find_modes(
     return [chosen[k] for k in order], [modes[1 + k] for k in order]
 
 
-def find_center(
-    density: Density, theta: FloatArray, x: FloatArray, gaussian: Factor, n_steps: int
-) -> tuple[FloatArray, Factor, Arrow | None, float]:
-    """Return mean, Gaussian, curvature and log marginal after steps to the best-fitting Gaussian."""
-    # The best by Kullback–Leibler divergence. The log marginal, mean log density plus entropy, is a lower
-    # bound, nearer to the truth than Laplace's where the density is skewed or flat, as of topics without a
-    # relevant document. Without a step it is NaN, and there is no curvature.
-    curvature, log_marginal, gain = None, float("nan"), 0.0
-    for k in range(n_steps + _N_MORE_CENTER_STEPS):
-        if k >= n_steps and (density.is_concave or gain < _LONG_STEP):
-            break
-        value, gradient, there = density.mean_derivatives(x, theta, gaussian)
-        try:
-            gaussian = there.factor(density.sums)
-        except LinAlgError:
-            break
-        gain = float(gradient @ (step := gaussian.solve(gradient)))
-        log_marginal = value + 0.5 * gain - 0.5 * gaussian.log_determinant
-        x, curvature = x + step, there
-    return x, gaussian, curvature, log_marginal
-
-
-def _is_better(
-    new: tuple[float, FloatArray, Arrow], value: float, gradient: FloatArray, step: FloatArray
-) -> bool:
-    """Return whether a step increases the density, or nearly keeps the density and flattens its slope."""
-    # integrals over cells are not exact to the last digits
-    if new[0] >= value - 1e-9:
-        return True
-    lowest = value - 0.1 - 1e-4 * abs(value)
-    return bool(new[0] >= lowest and 2 * abs(float(new[1] @ step)) <= float(gradient @ step))
-
-
-def factorize(
-    density: ConditionalDensity, theta: FloatArray, x: FloatArray, curvature: Arrow
-) -> tuple[Arrow, Factor, bool]:
-    """Return a positive definite curvature, its Gaussian, and whether a mode may be at this point.
-
-    Where the exact curvature is not positive definite, it is the expected one.
-    """
-    try:
-        return curvature, curvature.factor(density.sums), True
-    except LinAlgError:  # not positive: Fisher's scoring
-        expected = density.expand(x, theta, expected=True)[2]
-        return expected, expected.factor(density.sums), density.is_concave
-
-
-_MANY_TOPICS, _PART_OF_TOPICS = 2000, 4  # a search for scales of more begins where that of a fourth ends
-_N_SCALE_POINTS = 4096  # points that scales are drawn from
 _N_NODES_PER_SCALE = 8  # modes computed
 _N_CENTERED_PER_SCALE = 3  # means computed at nodes
 _N_CENTER_STEPS = 2  # from mode to mean at the first node, one at the others
-_N_MORE_CENTER_STEPS, _LONG_STEP = 4, 5.0  # where modes may jump, after a step of twice this gain
 _NODE_RANGE = (-3.2, 2.5)  # of nodes, in standard deviations
 _MAX_CURVATURES = 2**20  # numbers that are interpolated at a time
-_RIDGE_TOLERANCE = 0.01  # of twice the gain in log density of a step
 _MAX_INTERVAL_ERROR = 0.1  # of an end of a 95 % interval of a total, as a share of its width
-_TOTAL_GRID = (-2.4, -1.2, 0.0, 1.2, 2.4)  # standard deviations from the mean of a total
 _MIN_SCALE_SD = 0.05  # smallest standard deviation of a log scale
 _ONE_SD_QUANTILES = (0.1587, 0.8413)  # quantiles of a normal distribution
 
@@ -300,7 +175,8 @@ class Laplace:
         else:
             _check_start(start, density)
         with one_thread():
-            approximation = approximate(density, n_points=self.n_points, start=start)
+            many = integrate(density, start, _N_CENTER_STEPS) if start and is_many(density) else None
+            approximation = many or approximate(density, n_points=self.n_points, start=start)
             x, theta, point = approximation.draw(n, np.random.default_rng(random_seed))
             if self.check and start is not None and not start.is_unchecked:
                 interval_error = start.interval_error
@@ -324,16 +200,24 @@ class Laplace:
     def search(
         self, spec: ModelSpec, evidence: Evidence, *, known: Sequence[int] | None = None
     ) -> Start | None:
-        """Return where a fit starts if it is given no start; None for a model without scales."""
+        """Return where a fit starts if it is given no start; None for a model without scales.
+
+        With thousands of topics the search begins where that on a part of them ends.
+        """
         density, n_topics = Density(spec.structure(evidence, known)), len(evidence.query_ids)
         x, theta = density.start()
         n, width = density.layout.n_global, density.layout.width
-        if density.layout.n_groups == n_topics > _MANY_TOPICS and isinstance(evidence, LinearEvidence):
-            kept = np.arange(n_topics) % _PART_OF_TOPICS == 0
+        if is_many(density) and density.layout.n_groups == n_topics and isinstance(evidence, LinearEvidence):
+            kept = part_of_topics(n_topics)
             began = self.search(spec, evidence.select_topics(kept), known=known)
             if began is not None and len(began.x) == n + kept.sum() * width:
                 theta, x[:n] = began.theta, began.x[:n]
                 x[n:].reshape(-1, width)[kept] = began.x[n:].reshape(-1, width)
+                began = Start(theta, began.spread * np.sqrt(kept.mean()), x)
+                with one_thread():
+                    collapsed = collapse(density, began)
+                if collapsed is not None:
+                    return dataclasses.replace(collapsed[1], x=collapsed[0].at(collapsed[1]))
         with one_thread():
             return find_scales(density, theta, x) if density.scales else None
 
@@ -378,8 +262,7 @@ class Approximation:
     def draw(self, n: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray, OrderArray]:
         """Draw x, shape (draw, parameter), log scales θ, (draw, scale), and mixture component, (draw,)."""
         # θ by systematic draws, the deviation of x from its mean there by the nearest Gaussian
-        position = (rng.permutation(n) + rng.random()) / n
-        drawn = np.searchsorted(np.cumsum(self.chance), position).clip(max=len(self.chance) - 1)
+        drawn = draw_points(self.chance, n, rng)
         x, point = self._means_at(drawn), self.nearest[drawn]
         order, (used, start) = np.argsort(point, kind="stable"), np.unique(np.sort(point), return_index=True)
         step = max(1, _MAX_CURVATURES // self.likelihood[0].size)
@@ -425,21 +308,15 @@ class Approximation:
 
     def interval_error(self) -> float:
         """Return the largest error in a total's 95 % interval, relative to its width; NaN if unknown."""
-        # a total's density: height of its ridge over the curvature across it (Tierney & Kadane 1986)
         density, best = self.density, int(np.argmax(self.weight))
         theta = self.theta[best]
         mean, gaussian = find_center(density, theta, self.mean[best], self.gaussian_at(best), 1)[:2]
-        worst = 0.0
-        for direction in density.totals(mean, theta):
-            toward = gaussian.solve(direction)
-            spread = np.sqrt(float(direction @ toward))
-            if not spread > 0:
-                continue
-            ridge = dataclasses.replace(gaussian, sums=(*gaussian.sums, direction))
-            along = [mean + s * toward / spread for s in _TOTAL_GRID]
-            log_height = [_profile_log_density(density, theta, x, direction, ridge) for x in along]
-            worst = float(np.maximum(worst, _quantile_error(np.array(log_height))))
-        return worst
+        return interval_error(density, theta, mean, gaussian)
+
+
+def is_many(density: Density) -> bool:
+    """Return whether a density has so many topics that their effects are integrated out."""
+    return density.layout.n_groups > MANY_TOPICS and density.is_concave
 
 
 def _check_start(start: Start, density: Density) -> None:
@@ -479,7 +356,7 @@ def approximate(
         theta, spread = start.theta, start.spread
         middle = find_mode(density, theta, start.x, COARSE_TOLERANCE)
         drift = density.drift(middle.x, theta, middle.gaussian)
-        standard, log_placed = design_points(max(_N_SCALE_POINTS, n_points * n_scales), n_scales)
+        standard, log_placed = design_points(max(N_SCALE_POINTS, n_points * n_scales), n_scales)
     else:
         middle = find_mode(density, theta, x, COARSE_TOLERANCE)
         drift = density.drift(middle.x, theta, middle.gaussian)
@@ -561,40 +438,3 @@ def _means(
             curvature[k] = moved
         curvature[k] -= density.prior_curvature(at)
     return mean, curvature, log_marginal
-
-
-def _profile_log_density(
-    density: Density, theta: FloatArray, x: FloatArray, direction: FloatArray, ridge: Factor
-) -> float:
-    """Return the log density of direction·x, up to a constant, or NaN if the curvature is not positive."""
-    # where modes may jump, curvature at a point says little: means over the Gaussian across ``direction``
-    for _ in range(16):
-        if density.is_concave:
-            value, gradient, curvature = density.expand(x, theta)
-            gaussian = factorize(density, theta, x, curvature)[1]
-            toward, step = gaussian.solve(direction), gaussian.solve(gradient)
-            across = float(direction @ toward)
-            step = step - toward * (float(direction @ step) / across)
-            log_determinant = gaussian.log_determinant + float(np.log(across))
-        else:
-            value, gradient, curvature = density.mean_derivatives(x, theta, ridge)
-            step, log_determinant = ridge.solve(gradient), float("nan")
-            with suppress(LinAlgError):
-                step, log_determinant = curvature.step_within(ridge.multipliers, gradient)
-        if float(gradient @ step) < _RIDGE_TOLERANCE:
-            return value - 0.5 * log_determinant
-        x = x + step * min(1.0, 1.0 / float(np.abs(step).max()))
-    return float("nan")
-
-
-def _quantile_error(log_height: FloatArray) -> float:
-    """Return the error of a normal 95 % interval relative to its width, given heights at `_TOTAL_GRID`."""
-    if not np.isfinite(log_height).all():
-        return float("nan")
-    s = np.linspace(-5, 5, 2001)
-    bent = np.polyfit(_TOTAL_GRID, log_height + 0.5 * np.square(_TOTAL_GRID), 4)
-    inside = np.clip(s, _TOTAL_GRID[0], _TOTAL_GRID[-1])
-    log_density = -0.5 * s**2 + np.polyval(bent, inside)
-    share = np.cumsum(np.exp(log_density - log_density.max()))
-    ends = np.interp([0.025, 0.975], share / share[-1], s)
-    return float(np.abs(ends - ndtri([0.025, 0.975])).max() / (2 * ndtri(0.975)))

@@ -7,6 +7,8 @@ from scipy.special import ndtri
 
 from bayespool.arrays import FloatArray, OrderArray
 
+N_SCALE_POINTS = 4096
+"""Points that scales are drawn from."""
 _LEFT_MEAN_DISTANCE = 2.2  # of points left of θ's mode, where any scale near zero may be as likely
 _RIGHT_SD = 1.3  # of points right of θ's mode
 _DENSITY_POWER = 0.1  # of a density against distance in the choice of nodes
@@ -30,6 +32,12 @@ def design_points(n: int, n_dims: int) -> tuple[FloatArray, FloatArray]:
         -0.5 * normal**2 - np.log(_RIGHT_SD * np.sqrt(2 * np.pi)),
     )
     return points, log_density.sum(axis=1)
+
+
+def draw_points(chance: FloatArray, n: int, rng: np.random.Generator) -> OrderArray:
+    """Draw n points systematically, given their chances, and return their numbers in random order."""
+    position = (rng.permutation(n) + rng.random()) / n
+    return np.searchsorted(np.cumsum(chance), position).clip(max=len(chance) - 1)
 
 
 def axis_points(n_dims: int) -> FloatArray:

@@ -6,16 +6,17 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.arrays import BoolArray, FloatArray, IndexArray, LevelArray, Levels, OrderArray
+from bayespool.arrays import AnyArray, BoolArray, FloatArray, IndexArray, LevelArray, Levels, OrderArray
 from bayespool.collection import Collection, Negative, Qrels, qrels_from_frame
 from bayespool.collection.records import relevance_codes
 from bayespool.errors import DiagnosticsWarning, InputError, warn_caller
 from bayespool.evidence.ideals import ideal_reach, judged_tally, ranked_levels
+from bayespool.inference.variables import is_large
 from bayespool.measures import Diagnostics, Measure, Normalized, Tally, Values, parse_measure, parse_measures
 from bayespool.notes import Note, joined
 from bayespool.posterior.distance import PoolDistance
@@ -292,10 +293,11 @@ class Completion(ReprHTMLMixin):
         n_topics, n_runs = len(u.collection.query_ids), len(u.run_ids)
         ranked = ranked_levels(u.collection, u.run_index, max(measure.cutoff for measure in measures))
         judged = judged_tally(u.collection, self.levels)
-        amounts = []
+        amounts: list[AnyArray] = []
+        order: Literal["F", "C"] = "F" if is_large(self.n_draws, n_topics) else "C"  # together where written
         for measure in measures:
             base = measure.amounts(measure.read(ranked))
-            amounts.append(np.empty((self.n_draws, n_runs, n_topics), dtype=base.dtype))
+            amounts.append(np.empty((self.n_draws, n_runs, n_topics), dtype=base.dtype, order=order))
             amounts[-1][:] = base
         ideals = [
             (ideal_reach(u.collection, m), m.ideal == "shared" or n_runs == 1)

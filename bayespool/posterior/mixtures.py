@@ -21,6 +21,7 @@ from bayespool.arrays import AnyArray, BoolArray, FloatArray, IndexArray, IntArr
 from bayespool.compiled import one_thread
 from bayespool.inference import Density, Fit, Rows, Start
 from bayespool.inference.cells import normal_nodes
+from bayespool.inference.collapsed import part_of_topics
 from bayespool.inference.laplace import approximate
 from bayespool.models import LinearEvidence, ModelSpec
 from bayespool.posterior.distance import BelowPool, NewOrganizations
@@ -342,7 +343,6 @@ _SHARE_OF_ONE_SD = 0.6826  # of three values as far apart, between their quantil
 _NODES, _SHARES = normal_nodes(15)
 _LOGISTIC_TO_NORMAL = 256 / (75 * np.pi**2)  # (16√3 / 15π)²: scale of a logistic curve as a normal one
 _MIN_ORGANIZATIONS = 4
-_MOST_TOPICS = 2000  # that models are weighed on, evenly spaced
 MODEL_PRIOR_ORGANIZATIONS = 0.1
 """Prior weight for each model, as a number of organizations that it alone predicted."""
 
@@ -414,7 +414,7 @@ def held_out_totals(prepared: Mapping[Any, PreparedModel], fits: Mapping[Any, Fi
         if not isinstance(evidence, LinearEvidence):
             raise TypeError(f"{model.model} has no predictors")
         whole, n_organizations = _near(model, fits[name]), len(evidence.organizations)
-        every = np.arange(len(evidence.query_ids)) % -(-len(evidence.query_ids) // _MOST_TOPICS) == 0
+        every = part_of_topics(len(evidence.query_ids))
         if not every.all() and "topic_effect" in whole:
             evidence = evidence.select_topics(every)
             whole["topic_effect"] = whole["topic_effect"][:, every]

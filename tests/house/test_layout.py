@@ -51,6 +51,7 @@ TESTED_IN = {
     "experiments/settings": "experiments/test_own_estimators cli/test_pooling",
     "inference/fit": "inference/test_nuts inference/test_diagnostics",
     "inference/points": "inference/test_modes",
+    "inference/totals": "inference/test_laplace",
     "inference/variables": "inference/test_laplace",
     "measures/average_precision": "measures/test_extremes",
     "measures/base": "whole/test_own_measures measures/test_extremes",

@@ -13,7 +13,7 @@ from graphs import NO_LINKER, free_points
 from scipy.special import expit
 
 from bayespool.inference.density import Density, Rows
-from bayespool.inference.laplace import find_mode
+from bayespool.inference.modes import find_mode
 from bayespool.measures import parse_measure
 from bayespool.models import MODEL_NAMES, MODELS
 from bayespool.models.graphs import build_graph

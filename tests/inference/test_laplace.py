@@ -149,7 +149,7 @@ def test_an_approximation_far_from_the_density_is_found_out():
 def test_an_error_that_cannot_be_found_is_a_problem(monkeypatch):
     """Of two totals the first has no ridge with a positive curvature; the second is fine."""
     heights = iter([float("nan")] * 5 + [-0.5 * s**2 for s in (-2.4, -1.2, 0, 1.2, 2.4)])
-    monkeypatch.setattr("bayespool.inference.laplace._profile_log_density", lambda *_: next(heights))
+    monkeypatch.setattr("bayespool.inference.totals._profile_log_density", lambda *_: next(heights))
     with pytest.warns(DiagnosticsWarning, match="how far the ends of an interval are off cannot be found"):
         fit = Laplace(draws=100).fit(MODELS["odds_ratio"], prepared_evidence("odds_ratio"), 1)
     assert not fit.diagnostics.passed
@@ -284,25 +284,6 @@ def test_scale_of_the_interaction_is_found(scale):
     if scale:  # calibrated: as far off as the draws say
         assert standard.mean() == pytest.approx(0, abs=0.15)
         assert standard.std() == pytest.approx(1, abs=0.1)
-
-
-@cases("model", ["ratio", "rankings"])
-def test_a_search_that_begins_with_some_of_the_topics_ends_at_the_same_scales(monkeypatch, model) -> None:
-    few, spec, n = prepared_evidence(model), MODELS[model], 16
-    names = ("run", "organization", "predictors", "n_hidden", "n_hidden_relevant")
-    evidence = dataclasses.replace(
-        few,
-        query_ids=tuple(f"{query_id} {k}" for k in range(n) for query_id in few.query_ids),
-        topic=np.concatenate([few.topic + k * len(few.query_ids) for k in range(n)]),
-        **{name: np.concatenate([getattr(few, name)] * n) for name in names},
-    )
-    whole = Laplace().search(spec, evidence)
-    with monkeypatch.context() as patch:
-        patch.setattr("bayespool.inference.laplace._MANY_TOPICS", len(evidence.query_ids) // 2)
-        begun = Laplace().search(spec, evidence)
-    assert not np.array_equal(begun.theta, whole.theta)
-    assert np.abs((begun.theta - whole.theta) / whole.spread).max() < 0.3
-    assert np.abs(begun.x - whole.x).max() < 0.1
 
 
 def test_a_fit_from_where_a_search_ended_is_the_same_and_is_checked() -> None:

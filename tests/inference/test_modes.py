@@ -10,7 +10,7 @@ from each import cases
 from fits import prepared_evidence
 
 from bayespool.inference.density import Density
-from bayespool.inference.laplace import _is_better, find_center, find_mode
+from bayespool.inference.modes import _is_better, find_center, find_mode
 from bayespool.inference.points import (
     axis_points,
     choose_next,

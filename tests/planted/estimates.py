@@ -193,7 +193,7 @@ FAULTS = (
     ),
     Fault(
         "unknown error of an interval passes",
-        "inference/laplace.py",
+        "inference/totals.py",
         "worst = float(np.maximum(worst, _quantile_error(np.array(log_height))))",
         "worst = max(worst, _quantile_error(np.array(log_height)))",
         "inference/test_laplace.py",
