@@ -29,7 +29,7 @@ MANY_TOPICS = 2000
 """Topics from which on a search for scales, and weights of models, take a part of them."""
 _WIDEST, _LEAST = 0.5, 0.3  # standard deviation over a variance of at least this, where it is quadratic
 _SMALLEST = 0.2  # first steps of variances, times the root of the number of parameters
-_FAR = 1.5  # standard deviations from the middle of the points to a mode at which they are laid once more
+_FAR = 2.5  # standard deviations from the middle of the points to a mode at which they are laid once more
 _INSIDE = 1.1  # least variance in the middle, in steps
 _MOST_ROUNDS = 5
 _MOST_OFF = 3.0  # deviations within which the curvature of the globals changes with variances

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,6 +25,12 @@ _MAX_DOUBLES = 2**24  # draws of parameters in double precision
 def is_large(n_draws: int, n_parameters: int) -> bool:
     """Return whether draws are held parameter by parameter in single precision, once, to save memory."""
     return n_draws * n_parameters > _MAX_DOUBLES
+
+
+def release_memory() -> None:
+    """Give freed memory back to the system, which small pieces in use would else keep from it."""
+    with suppress(AttributeError, OSError, TypeError):  # a library of C without such a function
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def name_axes(structure: Structure, evidence: Evidence) -> tuple[dict[str, tuple[str, ...]], dict[str, Any]]:

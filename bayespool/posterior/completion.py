@@ -16,7 +16,7 @@ from bayespool.collection import Collection, Negative, Qrels, qrels_from_frame
 from bayespool.collection.records import relevance_codes
 from bayespool.errors import DiagnosticsWarning, InputError, warn_caller
 from bayespool.evidence.ideals import ideal_reach, judged_tally, ranked_levels
-from bayespool.inference.variables import is_large
+from bayespool.inference.variables import is_large, release_memory
 from bayespool.measures import Diagnostics, Measure, Normalized, Tally, Values, parse_measure, parse_measures
 from bayespool.notes import Note, joined
 from bayespool.posterior.distance import PoolDistance
@@ -294,7 +294,10 @@ class Completion(ReprHTMLMixin):
         ranked = ranked_levels(u.collection, u.run_index, max(measure.cutoff for measure in measures))
         judged = judged_tally(u.collection, self.levels)
         amounts: list[AnyArray] = []
-        order: Literal["F", "C"] = "F" if is_large(self.n_draws, n_topics) else "C"  # together where written
+        order: Literal["F", "C"] = "C"
+        if is_large(self.n_draws, n_topics):
+            release_memory()
+            order = "F"  # draws of a topic stand together
         for measure in measures:
             base = measure.amounts(measure.read(ranked))
             amounts.append(np.empty((self.n_draws, n_runs, n_topics), dtype=base.dtype, order=order))

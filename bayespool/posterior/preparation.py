@@ -28,6 +28,7 @@ from bayespool.evidence.predictor_table import with_predictors, without_some_lab
 from bayespool.evidence.predictors import DocumentContext, KnownFusion, evidence_predictors
 from bayespool.evidence.predictors_of_labels import company_slopes, label_ratios, label_slopes
 from bayespool.inference import Engine, Fit, Source, Start
+from bayespool.inference.variables import release_memory
 from bayespool.measures import Measure
 from bayespool.models import LinearEvidence, ModelSpec, gather_documents, gather_evidence, model_named
 from bayespool.models.evidence import ModelEvidence, UnjudgedDocuments
@@ -228,6 +229,7 @@ class ScoringProblem:
         self._contexts.clear()
         forget_learned_fusion(self.part)
         forget_learned_fusion(self.collection)
+        release_memory()
 
     def places(self, depth: int) -> DocumentPlaces:
         """Return runs and ranks for the documents to complete, down to the given depth."""
