@@ -23,7 +23,6 @@ from bayespool.inference.fit import Start
 from bayespool.inference.modes import COARSE_TOLERANCE, PosteriorMode, find_center, find_mode, find_scales
 from bayespool.inference.points import N_SCALE_POINTS, design_points, draw_points
 from bayespool.inference.totals import interval_error
-from bayespool.inference.variables import is_large
 
 MANY_TOPICS = 2000
 """Topics from which on a search for scales, and weights of models, take a part of them."""
@@ -192,9 +191,12 @@ class Collapsed(Density):
         return mean + gaussian.follow(start.x - self.mean[: self.size])
 
     def complete(self, x: FloatArray, theta: FloatArray, rng: np.random.Generator) -> FloatArray:
-        """Return draws of all parameters, shape (draw, parameter), given those of the globals and scales."""
+        """Return draws of all parameters, shape (draw, parameter), given those of the globals and scales.
+
+        In single precision: there are many.
+        """
         n, size = len(x), self.whole.size
-        drawn: AnyArray = np.empty((size, n), dtype=np.float32 if is_large(n, size) else float)
+        drawn: AnyArray = np.empty((size, n), dtype=np.float32)
         order = np.argsort(theta[:, int(np.argmax(self.own))], kind="stable")
         for some in np.array_split(order, -(-n * size // _MAX_DRAWN)):
             middle = theta[some].mean(axis=0)

@@ -90,7 +90,7 @@ def test_draws_are_those_of_a_fit_with_nodes_of_all_topics(monkeypatch: pytest.M
         mean, deviation = theirs[name].mean(axis=0), theirs[name].std(axis=0)
         assert np.abs((drawn.mean(axis=0) - mean) / deviation).max() < 0.2, name
         np.testing.assert_allclose(drawn.std(axis=0), deviation, rtol=0.15, err_msg=name)
-    np.testing.assert_allclose(ours["topic_effect"].sum(axis=1), 0, atol=1e-9)
+    np.testing.assert_allclose(ours["topic_effect"].sum(axis=1), 0, atol=1e-3)  # of singles
     assert few.start.interval_error == pytest.approx(whole.start.interval_error, abs=0.01)
 
 
