@@ -54,7 +54,6 @@ leave_out(example, "P@10", drawz=3)  # call-arg
 Question(example, "new-a", ideal="mine")  # arg-type
 Question(example, "new-a").score().run_id  # attr-defined
 Question(example, "new-a").judge_next(budget="5")  # arg-type
-leave_out(example, "P@10", by="topic")  # arg-type
 read_collection("qrels.txt", pool_dept=10)  # call-arg
 build_collection(frame, frame, pool_dept=10)  # call-arg
 """.lstrip()
