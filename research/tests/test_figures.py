@@ -63,4 +63,8 @@ def test_bars_are_shares() -> None:
 def test_all_of_them_are_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "argv", ["figures.py", str(tmp_path)])
     figures.main()
-    assert {path.name for path in tmp_path.iterdir()} == {"errors.png", "indicators.png", "gain.png"}
+    drawn = {"errors.png", "indicators.png", "gain.png"}
+    assert {path.name for path in tmp_path.iterdir()} == {*drawn, "table-2.csv"}
+    table = pd.read_csv(tmp_path / "table-2.csv")
+    assert table["measure"].unique().tolist() == ["P@5", "P@10"]
+    assert len(table) == 6
