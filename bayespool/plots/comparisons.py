@@ -390,7 +390,7 @@ def plot_separability(
     axes.set_ylim(-0.02, min(1.03, axes.get_ylim()[1] + 0.1))
     style.count_axis(axes, reversals.metadata["judgments"], base=10)
     if legend:
-        style.legend_above(axes)
+        style.legend_beside(axes)
     share = f"share of pairs, {name}, p < {reversals.metadata['level']:g}"
     return style.label_axes(axes, "documents judged", share, f"{group} runs")
 

@@ -128,7 +128,7 @@ def plot_mae(
     axes.set_ylim(bottom=0)
     axes.set_ylabel(_ERRORS[error])
     axes.grid(axis="y", color="0.9")
-    style.legend_above(axes)
+    style.legend_beside(axes)
     return axes
 
 
@@ -223,7 +223,7 @@ def plot_pool_width(result: Any, measure: object, *, ax: Axes | None = None) -> 
         axes.vlines(places, group["quartile_1"], group["quartile_3"], color=look.color, lw=3, alpha=0.3)
         axes.plot(places, group["bias"], ms=5, lw=1.4, label=literal(label), **look.marker)
     style.count_axis(axes, result.settings.widths)
-    style.legend_above(axes)
+    style.legend_beside(axes)
     return style.label_axes(
         axes, f"pool width, {result.settings.by}s", f"estimate − true {parse_measure(measure)}"
     )

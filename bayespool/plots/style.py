@@ -226,6 +226,12 @@ def line_style(i: int) -> dict[str, Any]:
     return {"color": PALETTE[i % len(PALETTE)], "ls": style, "marker": mark, "ms": 3.5, "lw": 1.2}
 
 
+def legend_beside(axes: Axes) -> None:
+    """Place a legend to the right of the axes."""
+    legend = axes.legend(frameon=False, fontsize="small", loc="center left", bbox_to_anchor=(1.01, 0.5))
+    legend.set_gid(_OUTSIDE)
+
+
 def legend_above(axes: Axes, *, n_columns: int = 2) -> None:
     """Place a legend above the axes."""
     place = {"loc": "lower left", "bbox_to_anchor": (0, 1), "borderaxespad": 0.3}
