@@ -324,9 +324,9 @@ def _pool_facts(collection: Collection, pool: PoolReport) -> Iterator[Fact]:
     yield "ranks kept", collection.document.shape[2], "of a run and topic, at most"
     tables: list[tuple[str, Any]] = [("runs", collection.runs), ("topics", collection.topics)]
     tables += [("documents", table) for table in collection.documents]
-    if columns := {of: list(table.columns) for of, table in tables if table.columns}:
-        details = "; ".join(f"{some_of(names, 5)} of {of}" for of, names in columns.items())
-        yield "columns", sum(map(len, columns.values())), details
+    if columns := [(of, list(table.columns)) for of, table in tables if table.columns]:
+        details = "; ".join(f"{some_of(names, 5)} of {of}" for of, names in columns)
+        yield "columns", sum(len(names) for _, names in columns), details
 
 
 # --- words ---

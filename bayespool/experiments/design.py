@@ -371,7 +371,7 @@ class Graded:
             "topic_rmse": np.sqrt((error**2).sum(axis=1) / n_topics),
             "distance": self.estimates.run_values("distance"),
             "new_kind": self.estimates.run_values("new_kind"),
-            "note": ["; ".join(map(str, _own_notes(of_run))) for of_run in self.estimates.notes] or "",
+            "note": ["; ".join(_own_notes(of_run)) for of_run in self.estimates.notes] or "",
         }
 
 
