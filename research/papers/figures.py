@@ -5,9 +5,9 @@
 
 They are of the example, or of a collection of one's own. Figures 1 to 3 of Ravana & Moffat (2010): ranks of
 the first unjudged document, and errors over the constants C and E. Figures 1 and 2 of Lipani et al. (2015):
-indicators of anti-precision against what runs lack, and the gain by corrections against reliability. Of Webber
-& Park (2009, §4): errors over pool width and common topics. ``table-2.csv`` has organizations left out with
-the settings of table 2 of Lipani et al. (2015).
+indicators of anti-precision against what runs lack, and the gain by corrections against reliability. Of
+Webber & Park (2009, §4): errors over pool width and common topics. ``table-2.csv`` has organizations left out
+with the settings of table 2 of Lipani et al. (2015).
 """
 
 from __future__ import annotations
