@@ -1,8 +1,11 @@
-"""Numba-compiled loops, and linear algebra limited to a single thread."""
+"""Numba-compiled loops, threads that run them, and linear algebra limited to a single thread."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import multiprocessing
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from functools import cache, wraps
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -13,7 +16,9 @@ from bayespool.interruption import held_back
 if TYPE_CHECKING:
     from threadpoolctl import ThreadpoolController
 
-__all__ = ["cache_folder", "compiled", "has_cache", "one_thread", "say_no_cache"]
+__all__ = ["cache_folder", "compiled", "has_cache", "in_threads", "one_thread", "say_no_cache"]
+
+_MAX_THREADS = 8  # each of which holds about 50 MB
 
 _Loop = TypeVar("_Loop", bound=Callable[..., Any])
 
@@ -85,6 +90,23 @@ def say_no_cache() -> None:
         "seconds; name a folder that is writable in NUMBA_CACHE_DIR",
         CacheWarning,
     )
+
+
+def in_threads(work: Callable[[int], None], parts: Sequence[int]) -> None:
+    """Call a function for each part, in parallel threads except in the worker of an experiment."""
+    n_threads = 1  # the loops are compiled and release the GIL
+    if multiprocessing.parent_process() is None:
+        affinity = getattr(os, "sched_getaffinity", None)
+        n_processors = len(affinity(0)) if affinity else os.cpu_count() or 1
+        n_threads = min(len(parts), n_processors, _MAX_THREADS)
+    if n_threads < 2:
+        for part in parts:
+            work(part)
+        return
+    work(parts[0])  # fills caches before the threads start
+    with ThreadPoolExecutor(n_threads) as pool:
+        for _ in pool.map(work, parts[1:]):
+            pass
 
 
 def one_thread() -> AbstractContextManager[Any]:

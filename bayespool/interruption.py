@@ -58,8 +58,10 @@ def keeping(describe: Callable[[], str]) -> Iterator[None]:
 @contextlib.contextmanager
 def held_back() -> Iterator[None]:
     """Let Ctrl-C wait for the end of the block, where its exception would be lost or end the process."""
-    former = signal.getsignal(signal.SIGINT)
-    if ends_process or not callable(former) or threading.current_thread() is not threading.main_thread():
+    if ends_process or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    if not callable(former := signal.getsignal(signal.SIGINT)):
         yield
         return
     came: list[tuple[int, FrameType | None]] = []

@@ -60,6 +60,8 @@ _PRIOR_MEAN = np.array([0.0, 1.0, 0.0, 0.0, 2.0, 4.0])
 _PRIOR_SD = np.array([1.0, 0.5, 0.5, 0.5, 2.0, 2.0])
 _MOST_STEPS, _SMALL_STEP, _LONG_STEP = 50, 1e-10, 3.0
 _STEPS_OF_LINES, _SMALL_STEP_OF_LINES = 20, 1e-9
+_AT_A_TIME = 256  # documents
+_MOST_INVERTED = 2**18  # numbers in matrices inverted at a time
 _DIGITS = 5  # decimals of log odds; further ones depend on what was factorized, where in memory, and left it
 _SHIFT_SD, _SLOPE_SD = 1.0, 0.3  # of a run's own line
 
@@ -372,13 +374,12 @@ class _Regression:
 
     def _squared_lengths(self, mean: FloatArray, root: FloatArray) -> FloatArray:
         """Return the squared length of root × each document's gains less its topic's mean ones."""
-        squared, start = np.empty(len(self.training.pair)), self.training.start
-        lower = np.asfortranarray(root)
-        for t in range(self.training.n_topics):  # topic by topic they stay in the processor's cache
-            rows = slice(int(start[t]), int(start[t + 1]))
-            if start[t] < start[t + 1]:
-                turned = dtrmm(1.0, lower, (self.training.gain[rows] - mean[t]).T, lower=1, overwrite_b=1)
-                np.einsum("rd,rd->d", turned, turned, out=squared[rows])
+        gain, topic, lower = self.training.gain, self.training.topic, np.asfortranarray(root)
+        squared = np.empty(len(gain))
+        for first in range(0, len(gain), _AT_A_TIME):  # that few stay in the processor's cache
+            rows = slice(first, first + _AT_A_TIME)
+            turned = dtrmm(1.0, lower, (gain[rows] - mean[topic[rows]]).T, lower=1, overwrite_b=1)
+            np.einsum("rd,rd->d", turned, turned, out=squared[rows])
         return squared
 
 
@@ -397,27 +398,24 @@ def _processes(
         np.array([np.tile(training.organization == o, 2) for o in kept]),
     )
     centered, change = (np.array([getattr(shares[o], part) for o in kept]) for part in ("centered", "change"))
-    every_answer, removed, units = np.stack([centered, kept_of, change]), ~kept_of, np.arange(len(kept) + 1)
-    for t in range(n_topics):
-        rows = slice(int(training.start[t]), int(training.start[t + 1]))
-        gain = training.gain[rows]
-        if not len(gain):
-            continue
-        length = np.sqrt((gain**2).sum(axis=1, keepdims=True))
-        features = np.concatenate([gain / length, scale * gain], axis=1)
-        inverse = np.linalg.inv(features.T @ features + np.eye(n_columns))
-        products = np.empty((n_columns + len(gain), n_columns + len(gain)))
-        products[:n_columns, :n_columns] = inverse
-        products[n_columns:, :n_columns] = solved = features @ inverse
-        products[:n_columns, n_columns:] = solved.T
-        products[n_columns:, n_columns:] = hat = solved @ features.T
-        unit, out = np.nonzero(np.concatenate([own, removed[:, rows]], axis=1))
-        start, answers = unit.searchsorted(units), np.ascontiguousarray(every_answer[:, :, rows])
-        multiplier, left_out[:, rows] = _leave_out(
-            products, n_columns, out, start, answers, answers[:2] @ hat
-        )
-        of_rows = centered[:, rows] + multiplier[:, n_columns:]
-        weights[t] = (of_rows @ features + multiplier[:, :n_columns]) @ inverse
+    every_answer = np.stack([centered, kept_of, change])
+    length = np.sqrt((training.gain**2).sum(axis=1, keepdims=True))
+    every_feature = np.concatenate([training.gain / length, scale * training.gain], axis=1)
+    start, size = training.start.tolist(), max(1, _MOST_INVERTED // max(n_columns, 1) ** 2)
+    present = np.flatnonzero(np.diff(training.start))
+    for some in np.array_split(present, -(-len(present) // size)) if len(present) else ():
+        of_topics = [every_feature[start[t] : start[t + 1]] for t in some]
+        inverses = np.linalg.inv([features.T @ features + np.eye(n_columns) for features in of_topics])
+        for t, features, inverse in zip(some.tolist(), of_topics, inverses, strict=True):
+            rows = slice(start[t], start[t + 1])
+            solved = features @ inverse
+            hat, answers = solved @ features.T, every_answer[:, :, rows]
+            fitted = answers[:2] @ hat
+            multiplier, left_out[:, rows] = _leave_out(
+                inverse, solved, hat, own, kept_of, start[t], answers, fitted
+            )
+            of_rows = centered[:, rows] + multiplier[:, n_columns:]
+            weights[t] = (of_rows @ features + multiplier[:, :n_columns]) @ inverse
     weights[:, own] = 0.0
     return {
         o: (weights[:, i, :n_runs], scale * weights[:, i, n_runs:], left_out[i]) for i, o in enumerate(kept)
@@ -426,10 +424,12 @@ def _processes(
 
 @compiled
 def _leave_out(
-    products: FloatArray,
-    n_columns: int,
-    out: IndexArray,
-    start: IndexArray,
+    inverse: FloatArray,
+    solved: FloatArray,
+    hat: FloatArray,
+    own: BoolArray,
+    kept: BoolArray,
+    first: int,
     answers: FloatArray,
     fitted: FloatArray,
 ) -> tuple[FloatArray, FloatArray]:
@@ -440,11 +440,12 @@ def _leave_out(
 
     Parameters
     ----------
-    products : ndarray, shape (column and document, column and document)
-        Of columns of one and rows of features, over features' × features + 1.
-    n_columns : int
-    out : ndarray of int
-        Columns, and documents after them, that ``start[u]`` to ``start[u + 1]`` leave out for unit u.
+    inverse, solved, hat : ndarray, shape (column or document, column or document)
+        Of features' × features + 1; features × inverse; and this × features'.
+    own : ndarray of bool, shape (unit, column)
+        Columns that a unit leaves out.
+    kept : ndarray of bool, shape (unit, document of all topics)
+        Documents that it does not leave out; those of this topic begin with the ``first``.
     answers : ndarray, shape (3, unit, document)
         Answers, 0 for documents left out; 1 for the others; minus what leaving one out adds to the mean.
     fitted : ndarray, shape (2, unit, document)
@@ -453,19 +454,22 @@ def _leave_out(
     # Weights w that are 0 in columns C, without rows R, solve S·w = F'y + E_C·λ + F_R'·ν for S = F'F + 1,
     # with multipliers λ, and ν = F_R·w. The matrix of this system in (λ, ν) is positive in λ and negative in
     # ν, so that elimination needs no pivots. Predictions are y − (y − fitted)/(1 − leverage).
-    n_units, n = answers.shape[1], answers.shape[2]
-    multiplier, left_out = np.zeros((n_units, len(products))), np.zeros((n_units, n))
+    n_units, n, n_columns = answers.shape[1], answers.shape[2], len(inverse)
+    multiplier, left_out = np.zeros((n_units, n_columns + n)), np.zeros((n_units, n))
+    products = np.empty((n_columns + n, n_columns + n))
+    products[:n_columns, :n_columns], products[n_columns:, n_columns:] = inverse, hat
+    products[n_columns:, :n_columns], products[:n_columns, n_columns:] = solved, solved.T
     for u in range(n_units):
-        first, size = start[u], start[u + 1] - start[u]
-        system = np.empty((size, size + n))
+        out = np.flatnonzero(np.concatenate((own[u], ~kept[u, first : first + n])))
+        size, system = len(out), np.empty((len(out), len(out) + n))
         leverage, of_answers, of_ones = np.empty(n), np.empty(n), np.empty(n)
         for i in range(n):
-            leverage[i] = products[n_columns + i, n_columns + i]
+            leverage[i] = hat[i, i]
             of_answers[i], of_ones[i] = fitted[0, u, i], fitted[1, u, i]
         for a in range(size):
-            row = out[first + a]
+            row = out[a]
             for b in range(size):
-                system[a, b] = products[row, out[first + b]]
+                system[a, b] = products[row, out[b]]
             for i in range(n):
                 system[a, size + i] = products[row, n_columns + i]
             if row >= n_columns:
@@ -486,8 +490,8 @@ def _leave_out(
             multiplier[u, row] = -answer
         for a in range(size - 1, -1, -1):
             for b in range(a + 1, size):
-                multiplier[u, out[first + a]] -= system[a, b] * multiplier[u, out[first + b]]
-            multiplier[u, out[first + a]] /= system[a, a]
+                multiplier[u, out[a]] -= system[a, b] * multiplier[u, out[b]]
+            multiplier[u, out[a]] /= system[a, a]
         for i in range(n):
             if answers[1, u, i] > 0:
                 answer, change = answers[0, u, i], answers[2, u, i]

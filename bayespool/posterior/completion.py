@@ -14,6 +14,7 @@ import numpy.typing as npt
 from bayespool.arrays import AnyArray, BoolArray, FloatArray, IndexArray, LevelArray, Levels, OrderArray
 from bayespool.collection import Collection, Negative, Qrels, qrels_from_frame
 from bayespool.collection.records import relevance_codes
+from bayespool.compiled import in_threads
 from bayespool.errors import DiagnosticsWarning, InputError, warn_caller
 from bayespool.evidence.ideals import ideal_reach, judged_tally, ranked_levels
 from bayespool.inference.variables import is_large, release_memory
@@ -24,7 +25,6 @@ from bayespool.posterior.drawing import (
     CELLS,
     chances,
     draw_relevance,
-    in_threads,
     make_gain_adder,
     promote_relevance,
     tally_levels,
@@ -148,7 +148,7 @@ class Completion(ReprHTMLMixin):
         rest = np.zeros((len(chosen), block.shape[1] if n_thresholds > 1 else 0))
         if log_odds is None:
             log_odds = self.log_odds(0, topic, chosen, cells[0])
-        block = draw_relevance(log_odds, self._keys[documents], scrambled(chosen), rest)
+        block = draw_relevance(log_odds, self._keys[documents], self._draw_keys[chosen], rest)
         for k in range(1, n_thresholds):
             promote_relevance(self.log_odds(k, topic, chosen, cells[k]), k, rest, block)
         threshold = self._known_thresholds(documents)
@@ -204,6 +204,11 @@ class Completion(ReprHTMLMixin):
         ]
         return np.concatenate(keys)
 
+    @cached_property
+    def _draw_keys(self) -> npt.NDArray[np.uint64]:
+        """Random-number keys for the draws, shape (draw,)."""
+        return scrambled(np.arange(self.n_draws))
+
     def log_odds(
         self, threshold: int, topic: int, chosen: OrderArray, cells: Sequence[FloatArray]
     ) -> FloatArray:
@@ -242,8 +247,8 @@ class Completion(ReprHTMLMixin):
         """Return effects of the runs' organizations on a topic, by threshold and model."""
         collection = unknowns.collection
         organization = collection.organization[unknowns.run_index]
-        present = np.unique(organization[run])
-        is_alone = len(np.unique(organization)) == 1
+        is_alone = bool((organization == organization[0]).all())
+        present = organization[: min(len(run), 1)] if is_alone else np.unique(organization[run])
         effects_by_threshold = []
         columns: dict[int, slice | BoolArray] = {
             o: slice(None) if is_alone else organization == o for o in present

@@ -552,12 +552,17 @@ class BelowPool:
         log_odds, log_rank = self.log_odds(source, topic, documents), self.log_rank[documents]
         if not log_rank.any():
             return log_odds
-        return log_odds + self.topic_slope(topic)[source, None] * log_rank
+        return log_odds + self.topic_slope(topic, {})[source, None] * log_rank
 
-    def topic_slope(self, topic: int) -> FloatArray:
-        """Return the slope on a topic, shape (draw,)."""
-        own = normals(len(self.slope), self.random_seed, _STREAM, self.query_ids[topic])
-        return self.slope + self.topic_scale * own
+    def topic_slope(self, topic: int, drawn: dict[int, FloatArray]) -> FloatArray:
+        """Return the slope on a topic, shape (draw,).
+
+        Models share the normal numbers that are ``drawn`` there, by seed.
+        """
+        if self.random_seed not in drawn:
+            name = self.query_ids[topic]
+            drawn[self.random_seed] = normals(len(self.slope), self.random_seed, _STREAM, name)
+        return self.slope + self.topic_scale * drawn[self.random_seed]
 
 
 def below_pool(

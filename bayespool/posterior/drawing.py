@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import multiprocessing
-import os
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
 from functools import cache
 
 import numpy as np
@@ -259,9 +256,6 @@ def add_gains(
 
 CELLS = 2**21
 """Largest number of array elements (draw, document) or (draw, rank) that a thread holds at once."""
-MAX_THREADS = 8
-"""Largest number of threads, each of which holds about 50 MB."""
-
 Places = tuple[IntArray, IntArray, IntArray]
 """Run, rank (from 0) and document index for each retrieved document."""
 
@@ -312,20 +306,3 @@ def make_gain_adder(
             amounts[first : first + step, touched] = measure.amounts(completed)
 
     return replace
-
-
-def in_threads(work: Callable[[int], None], topics: Sequence[int]) -> None:
-    """Call a function for each topic, in parallel threads except in the worker of an experiment."""
-    n_threads = 1  # the loops are compiled and release the GIL
-    if multiprocessing.parent_process() is None:
-        affinity = getattr(os, "sched_getaffinity", None)
-        n_processors = len(affinity(0)) if affinity else os.cpu_count() or 1
-        n_threads = min(len(topics), n_processors, MAX_THREADS)
-    if n_threads < 2:
-        for topic in topics:
-            work(topic)
-        return
-    work(topics[0])  # fills caches before the threads start
-    with ThreadPoolExecutor(n_threads) as pool:
-        for _ in pool.map(work, topics[1:]):
-            pass

@@ -140,11 +140,13 @@ class FittedModel:
             )
         return log_odds
 
-    def below_on(self, topic: int, documents: slice) -> tuple[FloatArray, FloatArray]:
+    def below_on(
+        self, topic: int, documents: slice, drawn: dict[int, FloatArray]
+    ) -> tuple[FloatArray, FloatArray]:
         """Return slopes, (draw,), and log ranks, (document,), below the pool, both empty without any."""
         if self.below is None or not (log_rank := self.below.log_rank[documents]).any():
             return _NOTHING, _NOTHING
-        return self.below.topic_slope(topic), log_rank
+        return self.below.topic_slope(topic, drawn), log_rank
 
 
 @dataclass(frozen=True, eq=False)
@@ -299,6 +301,7 @@ class ThresholdPosterior:
         ``cells`` has the effects of organization × topic for each of ``components``.
         """
         log_odds, of = np.empty((len(draws), documents.stop - documents.start)), iter(cells)
+        drawn = dict[int, FloatArray]()  # of slopes below the pool
         order, chance = np.zeros(len(self.mixture.source)), np.zeros(self.components[0].effect.shape[1])
         mixtures = [self.mixture]
         if self.new_kind is not None:
@@ -321,7 +324,7 @@ class ThresholdPosterior:
                         model.intercept(topic),
                         model.beta,
                         component.predictors[documents],
-                        *component.below_on(topic, documents),
+                        *component.below_on(topic, documents, drawn),
                         component.effect,
                         of_cells,
                         _NO_SLOPES if component.slopes is None else component.slopes,

@@ -125,3 +125,16 @@ def test_draws_have_the_density(tau: float) -> None:
         uniform = np.interp(drawn[:, cells.tolist().index(name)], grid, share / share[-1])
         counts = np.histogram(uniform, 20, (0, 1))[0]
         assert ((counts - n_draws / 20) ** 2 / (n_draws / 20)).sum() < 50  # chi-squared of 19, .9999
+
+
+def test_cells_in_threads_are_those_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    log_odds, k, n = observations()
+    matrix, owner = np.random.default_rng(2).normal(size=(len(k), 3)), np.array([1, 0, 1, 2, 1])
+    modes, in_parts = np.zeros((2, len(SIZES)))
+    data = log_odds, k, n, START, 0.9, *FIVE, matrix, owner, 3
+    together = integrate(*data, modes, False)
+    monkeypatch.setattr("bayespool.inference.cells._CELLS_AT_A_TIME", 2)
+    apart = integrate(*data, in_parts, False)
+    assert in_parts.tolist() == modes.tolist()
+    for one, other in zip(apart, together, strict=True):
+        assert one == pytest.approx(other, rel=1e-12)
