@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, cast, get_args
 
@@ -222,6 +223,10 @@ def write_figures(paths: Sequence[Path], draw: Callable[[], Any]) -> None:
         atomic_write(path, plots.render(draw(), cast("plots.ImageFormat", path.suffix[1:])))
 
 
+class NotStoredError(InputError, AttributeError):
+    """Error for what a result read from a file does not have, also for ``hasattr``."""
+
+
 _FOLDS = "folds"  # folder of the finished parts of an experiment
 _FILE_KEYS = (
     *("notes", "note_kinds", "summary", "citations", "tables", "title", "experiment", "files", "digests"),
@@ -234,6 +239,7 @@ class StoredResult(Result):
     """Result read from files written by an earlier command or call.
 
     A subclass names the command whose results it reads, ``class StoredScores(StoredResult, reads="score")``.
+    Its frames are methods as of the result that was written: ``stored.differences()``.
 
     Attributes
     ----------
@@ -261,6 +267,14 @@ class StoredResult(Result):
     def __init_subclass__(cls, *, reads: str, **keywords: Any) -> None:
         super().__init_subclass__(**keywords)
         StoredResult.classes[reads] = cls
+
+    def __getattr__(self, name: str) -> Any:
+        """Return the method of a frame that is a table, or raise `NotStoredError`."""
+        names = [table.name for table in self.__dict__.get("_tables", ())]
+        if name in names:
+            return partial(self.to_frame, name)
+        hint = f"it has {', '.join(names)}; for all else make the result again" if names else None
+        raise NotStoredError(f"a file of results has no {name!r}", hint=hint)
 
     def __repr__(self) -> str:
         table_sizes = some_of((f"{table.name} ({len(table.frame)} rows)" for table in self._tables), 4)

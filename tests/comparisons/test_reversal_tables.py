@@ -11,6 +11,7 @@ import pytest
 from drawn import contents
 
 from bayespool.comparisons import Reversals, count_reversals
+from bayespool.errors import InputError
 from bayespool.experiments import load_example
 from bayespool.plots import draw_reversals
 from bayespool.report.saving import read_result
@@ -49,4 +50,9 @@ def test_tables_are_those_of_their_methods_and_are_read_back(tmp_path: Path) -> 
     found().save(tmp_path / "all.json")
     again = read_result(tmp_path / "all.json")
     assert again.read() == found().read()
+    for name in TABLES:
+        pd.testing.assert_frame_equal(getattr(again, name)(), getattr(found(), name)())
+    with pytest.raises(InputError, match="no 'gradable'; it has rates, trends, p_values, risks, "):
+        again.gradable("P@10", "contributing")
+    assert not hasattr(again, "pairs")
     assert contents(again.figures()[0].draw()) == contents(draw_reversals(found()))  # type: ignore[misc]
