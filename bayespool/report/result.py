@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Unpack
 
 from bayespool import plots
 from bayespool.errors import InputError, known_names
@@ -15,6 +15,7 @@ from bayespool.plots.style import finish
 from bayespool.tables.citations import Citation, cite
 from bayespool.tables.files import PathLike
 from bayespool.tables.markup import (
+    Arranged,
     Arrangement,
     TextTable,
     html_page,
@@ -189,55 +190,30 @@ class Result(ABC):
         """Return formatted tables for the terminal, papers and web pages."""
         return tuple(self.marked(text) for table in self.tables() for text in table.read(arrangement))
 
-    def to_latex(
-        self,
-        *,
-        columns: Sequence[str] | None = None,
-        sort: str | None = None,
-        top: int | None = None,
-        width: Literal["page", "column"] = "page",
-    ) -> str:
+    def to_latex(self, **arranged: Unpack[Arranged]) -> str:
         r"""Return LaTeX tables for ``\input``, with booktabs rules, captions and labels.
 
         Parameters
         ----------
-        columns : sequence of str, optional
-            Names of columns, as in ``--columns``.
-        sort : str, optional
-            Column to sort rows by, as in ``--sort``.
-        top : int, optional
-            Number of rows to show.
-        width : {"page", "column"}
-            ``column`` is for one column of a two-column paper: fewer columns, three decimals, small type.
+        **arranged
+            ``columns``, a sequence of names as in ``--columns``; ``sort``, a column to sort rows by, as in
+            ``--sort``; ``top``, a number of rows to show; ``width``, "page", or "column" for one column of a
+            two-column paper: fewer columns, three decimals, small type.
 
         Raises
         ------
         InputError
             There is no such column, or rows cannot be sorted by it.
         """
-        return self.text(".tex", Arrangement(columns, sort, top, width))
+        return self.text(".tex", Arrangement(**arranged))
 
-    def to_markdown(
-        self,
-        *,
-        columns: Sequence[str] | None = None,
-        sort: str | None = None,
-        top: int | None = None,
-        width: Literal["page", "column"] = "page",
-    ) -> str:
+    def to_markdown(self, **arranged: Unpack[Arranged]) -> str:
         """Return the tables of `to_latex` in Markdown."""
-        return self.text(".md", Arrangement(columns, sort, top, width))
+        return self.text(".md", Arrangement(**arranged))
 
-    def to_html(
-        self,
-        *,
-        columns: Sequence[str] | None = None,
-        sort: str | None = None,
-        top: int | None = None,
-        width: Literal["page", "column"] = "page",
-    ) -> str:
+    def to_html(self, **arranged: Unpack[Arranged]) -> str:
         """Return the tables of `to_latex` as a self-contained HTML page."""
-        return self.text(".html", Arrangement(columns, sort, top, width))
+        return self.text(".html", Arrangement(**arranged))
 
     def text(self, suffix: str, arrangement: Arrangement | None = None) -> str:
         """Return the tables as text for a .tex, .md or .html file, with notes below the last table.

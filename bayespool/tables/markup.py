@@ -9,7 +9,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from bayespool import __version__
 from bayespool.errors import InputError
@@ -49,6 +49,15 @@ class Arrangement:
                 raise InputError(f"no column {name!r}", hint=f"there are {', '.join(columns)}")
         if self.sort is not None and self.sort not in keys:
             raise InputError(f"cannot sort by {self.sort!r}", hint=f"use {', '.join(keys)}")
+
+
+class Arranged(TypedDict, total=False):
+    """Fields of `Arrangement`, as keywords."""
+
+    columns: Sequence[str] | None
+    sort: str | None
+    top: int | None
+    width: Literal["page", "column"]
 
 
 @dataclass(frozen=True)
