@@ -14,10 +14,10 @@ import numpy as np
 
 from bayespool.arrays import FloatArray
 from bayespool.collection.files import PARQUET, read_bytes
-from bayespool.collection.formats import parquet_columns
+from bayespool.collection.formats import csv_rows, parquet_columns
 from bayespool.collection.frames import NAMES, all_columns
 from bayespool.collection.lines import parse_number
-from bayespool.collection.readers import ORGANIZATION_NAMES, Reading, csv_rows
+from bayespool.collection.readers import ORGANIZATION_NAMES, Reading
 from bayespool.errors import InputError, some
 from bayespool.tables.formatting import counted
 

@@ -248,7 +248,7 @@ def detect_format(text: bytes, path: Path, layout: FileLayout) -> FileLayout:
 def _list_table(text: bytes, path: Path, layout: FileLayout) -> pa.Table | None:
     """Return the topics and lists of documents of a text with columns, or None if it has no lists.
 
-    A cell may have line ends between quotes. Lists under unknown names are returned for the message.
+    Lists under unknown names are returned for the message.
     """
     for delimiter in (",", "\t", ";"):
         rows = itertools.islice(numbered_lines(text, path, layout), 2)
@@ -260,27 +260,37 @@ def _list_table(text: bytes, path: Path, layout: FileLayout) -> pa.Table | None:
             break
     else:
         return None
-    lines = (line.decode() for line in io.BytesIO(text.lstrip()))
-    reader, names = csv.reader(lines, delimiter=delimiter, strict=True), list[str]()
-    columns: list[list[str]] = []
-    try:
-        for row in reader:
-            if not any(row):
-                continue
-            if not names:
-                names, columns = [name.strip().lower() for name in row], [[] for _ in row]
-            elif len(row) != len(names):
-                reason = f"expected {len(names)} columns as in the header, found {len(row)}"
-                hint = "put a cell that has the delimiter in it between double quotes"
-                raise InputError(reason, path=path, line=reader.line_num, hint=hint)
-            else:
-                for name, column, cell in zip(names, columns, row, strict=True):
-                    column.append(cell if name in _NAMES else "")
-    except csv.Error as error:
-        hint = "write the table again as CSV, each list between double quotes"
-        reason = f"is no proper text with columns ({error})"
-        raise InputError(reason, path=path, line=reader.line_num, hint=hint) from None
+    names, columns = list[str](), list[list[str]]()
+    for cells, _ in csv_rows(text, path, delimiter):
+        if not names:
+            names, columns = list(map(str.lower, cells)), [[] for _ in cells]
+            continue
+        for name, column, cell in zip(names, columns, cells, strict=True):
+            column.append(cell if name in _NAMES else "")
     return pa.Table.from_arrays([pa.array(column, pa.large_string()) for column in columns], names)
+
+
+def csv_rows(data: bytes, path: Path, delimiter: str = ",") -> Iterator[tuple[list[str], int]]:
+    """Yield the fields and line number of each row that is not blank, the header first.
+
+    A cell may have line ends between quotes.
+    """
+    lines, n_columns = io.StringIO(to_utf8(data).decode(), newline=""), 0
+    rows = csv.reader(lines, delimiter=delimiter, strict=True)
+    try:
+        for row in rows:
+            fields = [field.strip() for field in row]
+            if not any(fields):
+                continue
+            n_columns = n_columns or len(fields)
+            if len(fields) != n_columns:
+                reason = f"expected {n_columns} columns as in the header, found {len(fields)}"
+                hint = "put a cell that has the delimiter in it between double quotes"
+                raise InputError(reason, path=path, line=rows.line_num, hint=hint)
+            yield fields, rows.line_num
+    except csv.Error as error:
+        reason, hint = f"is no proper text with columns ({error})", "write it again as CSV"
+        raise InputError(reason, path=path, line=rows.line_num, hint=hint) from None
 
 
 def _first_rows(text: bytes, path: Path, layout: FileLayout, delimiter: str) -> Numbered:

@@ -29,7 +29,7 @@ from bayespool.collection.files import (
     read_bytes,
     to_utf8,
 )
-from bayespool.collection.formats import parse_bytes, read_lines
+from bayespool.collection.formats import csv_rows, parse_bytes, read_lines
 from bayespool.collection.lines import LABELS, NO_LABEL, QRELS, run_layout
 from bayespool.collection.rankings import topic_ranks
 from bayespool.collection.records import Labels, Qrels, Run, Skipped
@@ -41,50 +41,6 @@ from bayespool.tables.formatting import counted
 _RUN_ID_NAMES = ("run_id", "run", "tag")
 ORGANIZATION_NAMES = ("organization", "type", "run_type")
 """Names of the column of organizations, the first of them that a list has."""
-
-
-def csv_rows(data: bytes, path: Path) -> Iterator[tuple[list[str], int]]:
-    """Yield fields and line number of each CSV row that is not blank, the header first."""
-    rows, n_columns = csv.reader(io.StringIO(to_utf8(data).decode(), newline=""), strict=True), 0
-    try:
-        for row in rows:
-            fields = [field.strip() for field in row]
-            if not any(fields):
-                continue
-            n_columns = n_columns or len(fields)
-            if len(fields) != n_columns:
-                reason = f"expected {n_columns} columns as in the header, found {len(fields)}"
-                hint = 'put a name that has a comma between double quotes ("Univ. of X, Y")'
-                raise InputError(reason, path=path, line=rows.line_num, hint=hint)
-            yield fields, rows.line_num
-    except csv.Error as error:
-        raise InputError(f"is no proper CSV ({error})", path=path, line=rows.line_num) from None
-
-
-def csv_entries(data: bytes, path: Path, names: Sequence[str]) -> Iterator[tuple[str, str, int]]:
-    """Yield the run id, value and line number for each CSV row; ``names`` are accepted value column names."""
-    places: tuple[int, int] | None = None
-    for fields, line in csv_rows(data, path):
-        if places is None:
-            places = _places(fields, names, path, line)
-        else:
-            yield fields[places[0]], fields[places[1]], line
-
-
-def _places(named: list[str], names: Sequence[str], path: Path, line: int) -> tuple[int, int]:
-    """Return the column indices of the run id and the value."""
-    header = [name.lower() for name in named]
-    run_id = next((name for name in _RUN_ID_NAMES if name in header), "")
-    value = next((name for name in names if name in header), "")
-    if not run_id or not value:
-        reason = f"the header names {', '.join(named)!r}, not run_id and {names[0]}"
-        hint = f"begin the file with the line run_id,{names[0]}"
-        raise InputError(reason, path=path, line=line, hint=hint)
-    for name in (run_id, value):
-        if header.count(name) > 1:
-            reason = f"the header names {name!r} {header.count(name)} times"
-            raise InputError(reason, path=path, line=line, hint="keep one of these columns")
-    return header.index(run_id), header.index(value)
 
 
 IdFrom = Literal["file", "tag"]
@@ -378,6 +334,25 @@ def read_organizations(path: PathLike, *, max_file_size: int = MAX_FILE_SIZE) ->
     return _values_by_run(Path(path), "organization", ORGANIZATION_NAMES, max_file_size)
 
 
+def _csv_entries(data: bytes, path: Path, names: Sequence[str]) -> Iterator[tuple[str, str, int]]:
+    """Yield the run id, value and line number for each CSV row; ``names`` are accepted value column names."""
+    places: list[int] = []
+    for fields, line in csv_rows(data, path):
+        if places:
+            yield fields[places[0]], fields[places[1]], line
+            continue
+        header = [name.lower() for name in fields]
+        found = [next((n for n in known if n in header), "") for known in (_RUN_ID_NAMES, names)]
+        if not all(found):
+            reason = f"the header names {', '.join(fields)!r}, not run_id and {names[0]}"
+            hint = f"begin the file with the line run_id,{names[0]}"
+            raise InputError(reason, path=path, line=line, hint=hint)
+        if twice := [name for name in found if header.count(name) > 1]:
+            reason = f"the header names {twice[0]!r} {header.count(twice[0])} times"
+            raise InputError(reason, path=path, line=line, hint="keep one of these columns")
+        places = list(map(header.index, found))
+
+
 def _xml_entries(data: bytes, path: Path) -> Iterator[tuple[str, str, int | None]]:
     from xml.etree import ElementTree  # nosec B405 # entities are refused below
 
@@ -429,7 +404,7 @@ def _values_by_run(path: Path, noun: str, names: Sequence[str], max_file_size: i
     with name_memory_error(path):
         data = read_bytes(path, max_size=max_file_size)
         is_xml = noun == "organization" and data.lstrip().startswith(b"<")
-        for run_id, value, line in _xml_entries(data, path) if is_xml else csv_entries(data, path, names):
+        for run_id, value, line in _xml_entries(data, path) if is_xml else _csv_entries(data, path, names):
             if not run_id or not value:
                 reason = f"run {run_id!r} has no {noun}" if run_id else f"no run id beside {noun} {value!r}"
                 raise InputError(reason, path=path, line=line, hint="name it, or take the run off the list")

@@ -107,7 +107,7 @@ BAD_ORGANIZATIONS = {
         b"run_id,organization\na,A\nb,B\na,B\n", 4, "run 'a' has organization 'B' here and 'A' on line 2",
     ),
     "too few columns": (b"run_id,organization\na\n", 2, "expected 2 columns as in the header, found 1"),
-    "quote left open": (b'run_id,organization\na,"A\n', 2, "is no proper CSV (unexpected end of data)"),
+    "quote left open": (b'run_id,organization\na,"A\n', 2, "is no proper text with columns ("),
     "header only": (b"run_id,organization\n", None, "lists no run"),
     "XML cut off": (XML[:60], 3, "is no well-formed XML ("),
     "XML with Latin-1 undeclared": (b"<set>\n<runs>\xfc</runs></set>", 2, "is no well-formed XML ("),
