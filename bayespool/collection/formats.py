@@ -63,11 +63,6 @@ def parse_json(text: bytes, path: Path, layout: FileLayout) -> Lines:
     return _columns(source, path, layout)
 
 
-def parse_parquet(data: bytes, path: Path, layout: FileLayout, *, max_size: int) -> Lines:
-    """Read the columns of a Parquet file by column name."""
-    return _columns(parquet_columns(data, path, _NAMES, max_size=max_size), path, layout)
-
-
 def parquet_columns(
     data: bytes, path: Path, columns: Container[str] | None = None, *, max_size: int
 ) -> pa.Table:
@@ -191,7 +186,7 @@ def read_lines(path: Path, layout: FileLayout, *, strict: bool, max_size: int) -
 def parse_bytes(data: bytes, path: Path, layout: FileLayout, *, strict: bool, max_size: int) -> Lines:
     """Parse the content of a file in any supported format, with the fast parser if possible."""
     if data.startswith(PARQUET):
-        return parse_parquet(data, path, layout, max_size=max_size)
+        return _columns(parquet_columns(data, path, _NAMES, max_size=max_size), path, layout)
     text = to_utf8(data)
     lines = parse_fast(text, layout)
     if lines is not None:

@@ -496,7 +496,6 @@ def _organization_names(part: Collection) -> dict[str, str]:
 
 def _unpack(members: Mapping[str, bytes], about: Mapping[str, Any], table: pa.Table) -> Collection:
     """Return the collection of members and of the table of documents, unjudged if that has no judgments."""
-    about = {"doubts": [], "alternative": "", **about}  # which earlier files lack
     for name in ("query_ids", "run_ids", "organizations", "judges", "notes", "doubts"):
         if not isinstance(about[name], list) or not all(isinstance(text, str) for text in about[name]):
             raise ValueError(f"{name} are no texts")

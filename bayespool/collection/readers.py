@@ -342,15 +342,15 @@ def _csv_entries(data: bytes, path: Path, names: Sequence[str]) -> Iterator[tupl
             yield fields[places[0]], fields[places[1]], line
             continue
         header = [name.lower() for name in fields]
-        found = [next((n for n in known if n in header), "") for known in (_RUN_ID_NAMES, names)]
-        if not all(found):
+        named = [next((n for n in known if n in header), "") for known in (_RUN_ID_NAMES, names)]
+        if not all(named):
             reason = f"the header names {', '.join(fields)!r}, not run_id and {names[0]}"
             hint = f"begin the file with the line run_id,{names[0]}"
             raise InputError(reason, path=path, line=line, hint=hint)
-        if twice := [name for name in found if header.count(name) > 1]:
+        if twice := [name for name in named if header.count(name) > 1]:
             reason = f"the header names {twice[0]!r} {header.count(twice[0])} times"
             raise InputError(reason, path=path, line=line, hint="keep one of these columns")
-        places = list(map(header.index, found))
+        places = list(map(header.index, named))
 
 
 def _xml_entries(data: bytes, path: Path) -> Iterator[tuple[str, str, int | None]]:

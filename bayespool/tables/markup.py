@@ -282,17 +282,13 @@ def latex_tables(tables: Sequence[TextTable], comments: Sequence[str] = (), note
     \end{table*}
     <BLANKLINE>
     """
-    labels = [_label(table.label) for table in tables]
+    # labels that every LaTeX package accepts
+    labels = [re.sub(r"[^a-z0-9]+", "-", table.label.lower()).strip("-") for table in tables]
     names = [
         f"{label}-{n}" if (n := labels[: i + 1].count(label)) > 1 else label for i, label in enumerate(labels)
     ]
     values = {"tables": list(zip(tables, names, strict=True)), "comments": comments, "notes": notes}
     return _rendered("tables.tex", **values) + "\n"
-
-
-def _label(text: str) -> str:
-    """Return a label that every LaTeX package accepts."""
-    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
 
 
 def markdown_tables(tables: Sequence[TextTable]) -> str:

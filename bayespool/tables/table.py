@@ -93,13 +93,8 @@ class Column:
         return KINDS[self.kind].json_type in ("number", "integer")
 
 
-def _common_columns() -> dict[str, Column]:
-    """Return the columns described in ``columns.toml``."""
-    entries = tomllib.loads(read_back(Path(__file__).with_name("columns.toml")) or "")
-    return {name: Column(**entry) for name, entry in entries.items()}
-
-
-COLUMNS: dict[str, Column] = _common_columns()
+_ENTRIES = tomllib.loads(read_back(Path(__file__).with_name("columns.toml")) or "")
+COLUMNS: dict[str, Column] = {name: Column(**entry) for name, entry in _ENTRIES.items()}
 """Columns common to several results, keyed by name, to which tables add their own."""
 
 
