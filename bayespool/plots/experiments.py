@@ -52,7 +52,7 @@ def plot_truth(result: Any, measure: object, estimator: str, *, ax: Axes | None 
         axes.vlines(truth, rows["lower"], rows["upper"], color=look.color, lw=2.5, alpha=0.35, label=label)
     axes.plot(truth, value, ls="", ms=4, label="estimate", **look.marker)
     axes.set(xlim=limits, ylim=limits, aspect="equal")
-    axes.legend(fontsize="x-small", loc="upper left", frameon=False)
+    style.legend_above(axes)
     return style.label_axes(axes, f"true {parse_measure(measure)}", "estimate", estimator)
 
 
@@ -76,7 +76,7 @@ def plot_pit(
     pit = _rows(result, measure, estimator)["pit"].dropna().to_numpy()
     color = style.estimator_look(estimator, result.settings.labels).color
     axes = style.pit_bars(pit, parse_measure(measure), n_bins, color, estimator, ax)
-    axes.legend(fontsize="x-small", frameon=False)
+    style.legend_above(axes)
     return axes
 
 
@@ -346,6 +346,7 @@ def plot_held_out_pit(prediction: Any, *, n_bins: int = 10, ax: Axes | None = No
     lower, upper = bar_limits(len(pit), n_bins)
     axes.axhline(lower, color="black", lw=0.8, ls=":", label=f"{level(0.95)} of calibrated bars")
     axes.axhline(upper, color="black", lw=0.8, ls=":")
+    style.legend_above(axes)
     return axes
 
 

@@ -40,6 +40,7 @@ _LABEL_SIZE, _SMALLEST_LABEL = 8.0, 4.5  # points
 TYPE_SIZE = 8.0  # points, of all text in a figure at the width of a journal
 _LEAST_PANEL_WIDTH, _LEGEND_HEIGHT = 2.6, 0.4  # inches; the height is that of two lines, which figures have
 SMALLEST_TEXT = 7.0  # points
+_MOST_BELOW = 4  # rows of panels, beyond which panels are narrower
 _INCHES_PER_TICK = 0.62  # room for "−0.0025" and a space
 _OUTSIDE, _OF_ROW, _FINISHED = "outside", "row", "finished"  # ids of legends, labels of rows, and figures
 _METADATA: dict[str, dict[str, Any]] = {
@@ -78,12 +79,13 @@ def figure_grid(
     if n_panels < 1:
         raise InputError("a figure needs a panel")
     if total := rcParams["figure_width"]:
-        n_columns = min(n_columns, max(1, int(total / _LEAST_PANEL_WIDTH)))
+        fitting = max(1, int(total / _LEAST_PANEL_WIDTH))
+        n_columns = min(n_columns, fitting if n_panels <= _MOST_BELOW * fitting else fitting + 1)
     n_rows = -(-n_panels // n_columns)
     n_columns = -(-n_panels // n_rows)  # four panels are two by two, and no place is empty
     if total:
         own, width = width, total / n_columns
-        height *= min(1, width / own) ** 0.5
+        height *= min(1, width / own) ** (0.5 if width >= _LEAST_PANEL_WIDTH else 0.75)
     figure = Figure(figsize=(width * n_columns, height * n_rows), layout="constrained")
     panels = list(figure.subplots(n_rows, n_columns, squeeze=False).ravel())
     for extra in panels[n_panels:]:
