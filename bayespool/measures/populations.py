@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from bayespool.arrays import AnyArray, FloatArray
 from bayespool.errors import InputError
 from bayespool.measures.estimates import Estimates
+from bayespool.measures.groups import Groups, welch_degrees
 from bayespool.measures.values import Values, equal_tailed_interval
+from bayespool.names import Scope
 from bayespool.randomness import key_of
 
 _MAX_CELLS_HELD = 1 << 23  # numbers
@@ -147,13 +150,39 @@ def refuse_one_topic(n_topics: int) -> None:
         raise InputError("one topic says nothing about a population of topics")
 
 
-def population_draws(draws: AnyArray, *, random_seed: int = 1) -> FloatArray:
-    """Draw each run's mean over the population from which the topics are a sample.
+@dataclass(frozen=True, eq=False)
+class AddedVariance:
+    """Variance of runs' means beside that of topics, apart for each run.
+
+    Attributes
+    ----------
+    variance : ndarray of float, shape (draw, run)
+    degrees : ndarray of float, shape (draw,)
+        Its degrees of freedom.
+    """
+
+    variance: FloatArray
+    degrees: FloatArray
+
+
+def population_draws(
+    draws: AnyArray,
+    *,
+    groups: Groups | None = None,
+    added: AddedVariance | None = None,
+    random_seed: int = 1,
+) -> FloatArray:
+    r"""Draw each run's mean over the population from which the topics are a sample.
 
     Parameters
     ----------
     draws : ndarray, shape (draw, run, topic)
         Scores, or numbers of relevant documents, of completed judgments; two topics or more.
+    groups : Groups, optional
+        Then the mean is that of groups with equal weight, and topics are a sample within each group, of two
+        or more.
+    added : AddedVariance, optional
+        What else makes the means uncertain, on the scale of ``draws``.
     random_seed : int
 
     Returns
@@ -175,6 +204,15 @@ def population_draws(draws: AnyArray, *, random_seed: int = 1) -> FloatArray:
     that a run's mean is not the greater one is half the p-value of the two-sided paired t test in favor of
     it.
 
+    Of G groups, and with an added variance A_r, it is
+
+        μ_r = x̄_r + √(ν/χ²_ν) · (Σ_t z_t·(x_rt − x̄_rg) / (G·√(n_g·(n_g − 1))) + z_r·√A_r),
+
+    with g the group of topic t, n_g its topics, x̄_rg the run's mean over them, and ν the degrees of freedom
+    of the whole variance (`bayespool.measures.groups.welch_degrees`), which all runs of a draw share: those
+    of two runs' difference, or of the mean over all pairs of them. Of two runs the chance is again half the
+    p-value of `bayespool.measures.groups.t_test_of_groups`.
+
     Examples
     --------
     >>> scores = np.repeat(np.array([[[6, 5, 8, 7], [5, 5, 7, 4]]]), 20_000, axis=0)
@@ -185,13 +223,82 @@ def population_draws(draws: AnyArray, *, random_seed: int = 1) -> FloatArray:
     n_draws, n_runs, n_topics = draws.shape
     refuse_one_topic(n_topics)
     rng = np.random.default_rng(random_seed)
-    scale = 1 / np.sqrt(n_topics * rng.chisquare(n_topics - 1, size=n_draws))
-    means = np.empty((n_draws, n_runs))
     step = max(1, _MAX_CELLS_HELD // (n_runs * n_topics))
-    for start in range(0, n_draws, step):
-        part = slice(start, min(start + step, n_draws))
+    parts = [slice(start, min(start + step, n_draws)) for start in range(0, n_draws, step)]
+    if groups is None and added is None:
+        weight: Any = 1.0
+        scale = 1 / np.sqrt(n_topics * rng.chisquare(n_topics - 1, size=n_draws))
+    else:
+        groups = groups or Groups(("",) * n_topics)
+        groups.refuse_one_topic()
+        n = groups.n_topics[groups.of_topic]
+        weight = 1 / (len(groups.names) * np.sqrt(n * (n - 1.0)))
+        variances = np.concatenate([_variances_of_differences(draws[part], groups) for part in parts])
+        degrees: AnyArray = groups.n_topics - 1
+        if added is not None:
+            of_pairs = added.variance.mean(axis=1) * min(n_runs, 2)
+            variances = np.column_stack([variances, of_pairs])
+            degrees = np.column_stack([np.broadcast_to(degrees, (n_draws, len(degrees))), added.degrees])
+        freedom = welch_degrees(variances, degrees)
+        scale = np.sqrt(freedom / rng.chisquare(freedom))
+    means = np.empty((n_draws, n_runs))
+    for part in parts:
         scores = draws[part].astype(np.float64)
-        mean = scores.mean(axis=2)
+        mean = scores.mean(axis=2) if groups is None else groups.mean(scores)
+        center = mean[:, :, None] if groups is None else groups.by_group(scores)[:, :, groups.of_topic]
         z = rng.normal(size=(len(scores), n_topics, 1)) * scale[part, None, None]
-        means[part] = mean + ((scores - mean[:, :, None]) @ z)[:, :, 0]
+        means[part] = mean + ((scores - center) @ (z * np.reshape(weight, (-1, 1))))[:, :, 0]
+    if added is not None:
+        means += rng.normal(size=means.shape) * np.sqrt(added.variance) * scale[:, None]
     return means
+
+
+def _variances_of_differences(draws: AnyArray, groups: Groups) -> FloatArray:
+    """Return the variances of the mean difference of two runs by group, mean over pairs of runs, or those of
+    a sole run, shape (draw, group).
+    """
+    n_runs = draws.shape[1]
+    if n_runs == 1:
+        return groups.variances(draws[:, 0])
+    apart = draws - draws.mean(axis=1, keepdims=True)
+    return np.asarray(groups.variances(apart).sum(axis=1) * 2 / (n_runs - 1))
+
+
+def group_draws(draws: AnyArray, groups: Groups, scope: Scope, *, random_seed: int = 1) -> FloatArray:
+    """Draw each run's mean in each group, and last the mean of groups with equal weight.
+
+    Parameters
+    ----------
+    draws : ndarray, shape (draw, run, topic)
+        As for `population_draws`.
+    groups : Groups
+    scope : {"these-topics", "population", "groups"}
+        What is uncertain beside the draws: nothing, topics within groups, or for the mean of groups the
+        groups themselves, which are a sample of groups then.
+    random_seed : int
+
+    Returns
+    -------
+    ndarray of float, shape (draw, run, group + 1)
+        On the scale of ``draws``.
+
+    Examples
+    --------
+    >>> scores = np.array([[[1.0, 0.8, 0.2, 0.4, 0.2, 0.4]]])
+    >>> groups = Groups(("gis", "gis", "unix", "unix", "unix", "unix"))
+    >>> group_draws(scores, groups, "these-topics").round(2).tolist()
+    [[[0.9, 0.3, 0.6]]]
+    """
+    by_group = groups.by_group(draws)
+    if scope == "these-topics":
+        return np.concatenate([by_group, groups.mean(draws)[:, :, None]], axis=2)
+    groups.refuse_one_topic()
+    sampled = [
+        population_draws(draws[:, :, groups.of_topic == g], random_seed=random_seed)
+        for g in range(len(groups.names))
+    ]
+    if scope == "groups":
+        mean = population_draws(by_group, random_seed=random_seed)
+    else:
+        mean = population_draws(draws, groups=groups, random_seed=random_seed)
+    return np.stack([*sampled, mean], axis=2)
