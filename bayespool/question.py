@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from bayespool.comparisons import Comparison, ComparisonPlan, Gate
     from bayespool.experiments import JudgeCheck
     from bayespool.scoring import Imputations, NextJudgments, Scores
-    from bayespool.tables.files import PathLike
 
 __all__ = ["Question"]
 
@@ -43,7 +42,6 @@ class Question(Asked):
         control: Control = "holm",
         announce: float = 0.8,
         rope: float = 0.01,
-        systems: PathLike | Mapping[str, str] | None = None,
         progress: Progress | None = None,
     ) -> Comparison:
         """Return the answer of `bayespool.compare`."""
@@ -56,7 +54,7 @@ class Question(Asked):
             "level": level,
             "control": control,
         }
-        own |= {"announce": announce, "rope": rope, "systems": systems, "progress": progress}
+        own |= {"announce": announce, "rope": rope, "progress": progress}
         return compare(**self._asked(**own))
 
     def gate(

@@ -28,7 +28,7 @@ _PER_TOPIC = {"per_topic": own_option("--per-topic", type=bool, help="One row pe
     argument=RUNS,
     first="qrels pool organizations measures estimators posterior_settings unpool collections output report "
     "figure random_seed",
-    more=f"scope common_topics repool_to ci_prob {WITH_OWN} per_topic columns",
+    more=f"scope groups common_topics repool_to ci_prob {WITH_OWN} per_topic columns",
     own=_PER_TOPIC,
     short="Score runs: bounds, published corrections, posteriors",
 )
@@ -180,10 +180,12 @@ def _table(listed: str) -> dict[str, Any]:
     ),
     first="qrels pool organizations measures baseline posterior_settings unpool collections output report "
     "figure random_seed",
-    more="estimators scope tests level control announce rope systems repool_to "
+    more="estimators scope tests level control announce rope groups systems repool_to "
     f"{WITH_OWN} table columns sort",
     own={
-        **_table("differences runs across_measures variance significance reliability"),
+        **_table(
+            "differences groups system_differences runs across_measures variance significance reliability"
+        ),
         "columns": own_option(
             "--columns",
             help="Comma-separated columns of the pairs in .tex, .md and .html files: as-judged, p, "
@@ -225,7 +227,7 @@ def _run_name(text: str) -> str:
     ),
     first="qrels pool organizations measures margin probability scope estimators unpool collections "
     "random_seed",
-    more=f"posterior_settings repool_to {WITH_OWN}",
+    more=f"groups systems posterior_settings repool_to {WITH_OWN}",
     short="Decide whether a run may replace another, by exit status",
 )
 def gate(files: Files, keywords: dict[str, Any], outputs: Outputs) -> None:
@@ -250,7 +252,7 @@ def gate(files: Files, keywords: dict[str, Any], outputs: Outputs) -> None:
         "--unpool count. Default: the best pooled run of each organization.",
     ),
     first="qrels pool organizations measures difference topics_at_hand sd unpool collections output report",
-    more=f"judgments more_topics power level estimators posterior_settings random_seed repool_to {WITH_OWN}",
+    more=f"judgments more_topics power level estimators posterior_settings random_seed groups systems repool_to {WITH_OWN}",
     short="Plan: which differences can be detected, and what helps",
 )
 def plan(files: Files, keywords: dict[str, Any], outputs: Outputs) -> None:

@@ -10,8 +10,9 @@ import numpy as np
 
 from bayespool.arrays import BoolArray, FloatArray, Progress
 from bayespool.collection import Collection
-from bayespool.collection.contents import Systems, expect_collection, group_systems, parse_systems
+from bayespool.collection.contents import Systems, expect_collection, parse_systems
 from bayespool.comparisons.comparison import Comparison, TestKey
+from bayespool.comparisons.contrasts import Contrasts, Part, Units, unit_bounds
 from bayespool.comparisons.draws import (
     DRAW_TESTS,
     DrawComparison,
@@ -37,7 +38,7 @@ from bayespool.names import AS_JUDGED, Control, Scope, SignificanceTest
 from bayespool.notes import Note
 from bayespool.posterior import PosteriorEstimator
 from bayespool.scoring import Scores
-from bayespool.scoring.asked import Asked, AskedKeywords, Targets
+from bayespool.scoring.asked import Asked, AskedKeywords, Targets, runs_of_systems
 from bayespool.scoring.score_tables import (
     far_runs,
     ideal_sentence,
@@ -46,7 +47,6 @@ from bayespool.scoring.score_tables import (
     missing_topics,
 )
 from bayespool.scoring.scoring import score_targets
-from bayespool.tables.files import PathLike
 from bayespool.tables.formatting import (
     counted,
     difference,
@@ -78,7 +78,6 @@ def compare(
     control: Control = "holm",
     announce: float = 0.8,
     rope: float = 0.01,
-    systems: PathLike | Mapping[str, str] | None = None,
     progress: Progress | None = None,
     **asked: Unpack[AskedKeywords],
 ) -> Comparison:
@@ -93,18 +92,19 @@ def compare(
     measures : measure or iterable of measures, default "P@10"
         P@10, nDCG@10, P(rel=2)@10, AP@100, ….
     baseline : str or iterable of str, optional
-        Run that all others are compared with, and they not with one another; or several. It need not be
-        among ``run_ids``. Differences are of the others minus the baseline, and p-values are adjusted over
-        only these pairs. Ranks are of all runs.
+        Run or system that all others are compared with, and they not with one another; or several. It need
+        not be among ``run_ids``. Differences are of the others minus the baseline, and p-values are adjusted
+        over only these pairs. Ranks are of all runs.
     estimators : str, Estimator or sequence of them, default "posterior-combined"
         Names with settings in parentheses, such as background(e=0.05), or 'default', 'all', 'pairs'. These
         three are `bayespool.scoring.DEFAULT_ESTIMATORS`, `bayespool.scoring.ALL_ESTIMATORS` and
         `bayespool.scoring.PAIRED_ESTIMATORS`. ``as-judged``, the scores as judged, is always among them. On
         priors alone, as without a pool, nothing that judging could reverse is called significant unless a
         posterior is named here.
-    scope : {"these-topics", "population"} or sequence of them
-        What differences speak of: these-topics, population. On these topics only unjudged documents are
-        uncertain; a population of topics is what these are a sample of.
+    scope : {"these-topics", "population", "groups"} or sequence of them
+        What differences speak of: these-topics, population, groups. On these topics only unjudged documents
+        are uncertain; a population of topics is what these are a sample of; where groups are asked for, they
+        may be a sample, too.
     tests : sequence of {"paired-t", "wilcoxon", "randomization", "tukey-hsd"}
         Tests of a pair. ``paired-t`` is the usual one, ``wilcoxon`` where differences are far from normal;
         ``randomization`` assumes no distribution; ``tukey-hsd`` is for all pairs at once.
@@ -120,9 +120,6 @@ def compare(
         to 1. The less, the more true differences are announced, and the more false ones.
     rope : float, default 0.01
         A difference up to this is practically none. The region of practical equivalence.
-    systems : path or mapping of str to str, optional
-        CSV with run_id,system: runs that are replicates of one system, such as seeds or prompts. A system
-        scores the mean of its runs, which are held out together.
     progress : callable, optional
         Called with a text on each stage of the work as it begins: ``progress(text, done=0, total=0)``.
     **asked
@@ -159,39 +156,67 @@ def compare(
     posterior-ratio   population           1.0
     """
     question = Asked(collection, run_ids, measures, estimators=estimators, **asked)
-    scopes = listed("scope", scope, check_choice, Scope)
+    asked_scopes = listed("scope", scope, check_choice, Scope)
+    check_scope(asked_scopes, question)
+    scopes = tuple(dict.fromkeys("population" if each == "groups" else each for each in asked_scopes))
     tested = listed("tests", tests, check_choice, SignificanceTest)
-    against = tuple(dict.fromkeys(listed("baseline", baseline)))
     check_share("level", level)
     check_announced(announce)
     check_choice("control", control, Control)
     check_number("rope", rope, least=0)
     compared = question.estimators_or("posterior-combined", has_as_judged=True, joint=True)
     expect_collection(collection)
+    systems = parse_systems(question.systems)
+    named_baseline = tuple(dict.fromkeys(listed("baseline", baseline)))
+    against = runs_of_systems(named_baseline, systems, collection.run_ids)
     _check_baseline(against, collection.run_ids, tested, control)
-    replicates = parse_systems(systems)
-    if replicates:
-        question = replace(question, collection=group_systems(collection, replicates))
     if against:
         by_default = collection.given_run_ids or (() if question.unpool else collection.unpooled_run_ids)
         named = by_default if run_ids is None else listed("run_ids", question.run_ids)
         question = replace(question, run_ids=tuple(dict.fromkeys((*named, *against))))
     comparing: dict[str, Any] = {"scope": scopes, "tests": tested, "level": level, "control": control}
     comparing |= {"announce": announce, "rope": rope, "baseline": against}
-    targets = question.resolve(compared)
+    targets = question.resolve(compared, may_group=True)
     _refuse_one_run(targets.run_ids)
     targets.metadata["pool_notes"] += _kinship(targets)
-    settings = question.describe(
-        measures=question.measures, estimators=compared, **comparing, systems=dict(replicates) or ()
-    )
+    told = comparing | {"scope": asked_scopes, "baseline": named_baseline}
+    settings = question.describe(measures=question.measures, estimators=compared, **told)
     scores = score_targets(targets, settings=settings, ci_prob=question.interval_prob, progress=progress)
     pairs = compared_pairs(scores.run_ids, against)
     bounds = {
         b.measure: difference_bounds(targets.collection, b, pairs, targets.estimand) for b in scores.bounds
     }
-    comparing |= {"systems": replicates, "random_seed": question.random_seed, "progress": progress}
+    comparing |= {"systems": systems, "random_seed": question.random_seed, "progress": progress}
     comparing["is_named"] = estimators is not None
-    return compare_scores(scores, **comparing, bounds=bounds)
+    comparison = compare_scores(scores, **comparing, bounds=bounds)
+    return replace(comparison, contrasts=_contrasts(targets, scores, against, asked_scopes))
+
+
+def check_scope(scopes: Sequence[Scope], question: Asked) -> None:
+    """Raise `InputError` for groups as a sample where there are none."""
+    if "groups" in scopes and question.groups is None:
+        raise InputError("groups are a sample, and there are none", hint="name them: --groups topics.csv")
+
+
+def _contrasts(
+    targets: Targets, scores: Scores, baseline: Sequence[str], scopes: tuple[Scope, ...]
+) -> Contrasts | None:
+    """Return what is compared by group or by system, if groups or systems are asked for."""
+    if targets.groups is None and not targets.systems:
+        return None
+    if targets.groups is not None and scopes != ("these-topics",):
+        targets.groups.refuse_one_topic()
+    units = Units.of(scores.run_ids, targets.systems)
+    against = [name for name, runs in units.items() if {*baseline} & {scores.run_ids[r] for r in runs}]
+    pairs = compared_pairs(units.names, against)
+    if not len(pairs[0]):
+        return None
+    parts = Part.all_of(len(scores.query_ids), targets.groups)
+    ends = {
+        b.measure: unit_bounds(targets.collection, b, units, pairs, parts, targets.estimand)
+        for b in scores.bounds
+    }
+    return Contrasts(units, pairs, parts, scopes, ends)
 
 
 def _kinship(targets: Targets) -> list[Note]:

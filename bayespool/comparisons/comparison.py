@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, get_args
 
 import numpy as np
@@ -13,6 +13,8 @@ import pandas as pd
 
 from bayespool.arrays import BoolArray, FloatArray
 from bayespool.collection.contents import Systems
+from bayespool.comparisons.contrast_sentences import contrast_sentences
+from bayespool.comparisons.contrasts import Contrasts, contrast_frame
 from bayespool.comparisons.draws import (
     DrawComparison,
     SignificantDraws,
@@ -24,11 +26,13 @@ from bayespool.comparisons.pairs import COMMON_COLUMNS, CommonTopics, compared_p
 from bayespool.comparisons.reliability import (
     all_system_scores,
     dependability,
+    expected_values,
     generalizability,
     variance_frame,
 )
 from bayespool.comparisons.sentences import comparison_sentence, comparison_sentences
 from bayespool.comparisons.significance import ANNOUNCED_SHARE, Pairs, effect_sizes
+from bayespool.comparisons.stored import comparison_figures
 from bayespool.comparisons.tables import citations_with_tests, comparison_tables
 from bayespool.errors import InputError
 from bayespool.measures import Estimates, Measure, equal_tailed_interval
@@ -36,11 +40,10 @@ from bayespool.measures.populations import estimate_population
 from bayespool.names import AS_JUDGED, Control, Scope, SignificanceTest
 from bayespool.notes import Note
 from bayespool.report.result import Figure, Result
-from bayespool.report.saving import StoredResult
 from bayespool.scoring import Scores
 from bayespool.scoring.score_tables import FAR_NOTE, far_runs, is_on_priors, notes_of
 from bayespool.tables import Citation
-from bayespool.tables.formatting import counted, level, some_of
+from bayespool.tables.formatting import counted, some_of
 from bayespool.tables.markup import SUPERSCRIPTS, Arrangement, TextTable, one_line
 from bayespool.tables.table import Table
 
@@ -79,7 +82,7 @@ class Comparison(Result):
     announce : float
         Least share of draws that announces a difference.
     systems : tuple of (str, str)
-        Runs with the systems that they are replicates of.
+        Runs with the systems that they are of.
     baseline : tuple of str
         Runs that all others are compared with; none: every pair.
     bounds : mapping of Measure to (ndarray of float, ndarray of float), shape (pair,) each
@@ -87,6 +90,8 @@ class Comparison(Result):
         (`bayespool.evidence.difference_bounds`).
     common : mapping of (Measure, estimator, test) to CommonTopics
         Differences and p-values on the topics that both runs of a pair have.
+    contrasts : Contrasts or None
+        What is compared by group of topics or by system, if they are asked for.
     is_named : bool
         Whether the posteriors were asked for by name: on priors alone only such give verdicts.
     arrangement : Arrangement
@@ -112,6 +117,7 @@ class Comparison(Result):
     baseline: tuple[str, ...] = ()
     bounds: Mapping[Measure, tuple[FloatArray, FloatArray]] = field(default_factory=dict)
     common: Mapping[TestKey, CommonTopics] = field(default_factory=dict)
+    contrasts: Contrasts | None = None
     is_named: bool = True
     arrangement: Arrangement = field(default_factory=Arrangement)
 
@@ -153,11 +159,12 @@ class Comparison(Result):
         if pair:
             run_a, run_b = pair
             return tuple(comparison_sentence(self, run_a, run_b, measure) for measure in self.measures)
-        return tuple(comparison_sentences(self))
+        of_runs, of_units = comparison_sentences(self), contrast_sentences(self)
+        return (*of_units, *of_runs) if self.compares_systems else (*of_runs, *of_units)
 
     def figures(self) -> tuple[Figure, ...]:
         """Return plots of differences or rank probabilities, and a leaderboard for three or more runs."""
-        return _figures(self)
+        return comparison_figures(self)
 
     def citations(self) -> tuple[Citation, ...]:
         """Return citations for the estimators, tests, multiplicity control and reliability coefficients."""
@@ -206,6 +213,11 @@ class Comparison(Result):
     def pair_places(self) -> Pairs:
         """Places of the runs of each pair that is compared: all pairs, or those with a baseline."""
         return compared_pairs(self.run_ids, self.baseline)
+
+    @property
+    def compares_systems(self) -> bool:
+        """Whether systems are compared, of which readers see more than of runs."""
+        return self.contrasts is not None and self.contrasts.units.are_systems
 
     @property
     def n_pairs(self) -> int:
@@ -302,7 +314,7 @@ class Comparison(Result):
         (lower, upper), expected = e.interval(self.ci_prob), e.value
         if scope == "population":
             population = estimate_population(e, self.ci_prob, random_seed=self.metadata["random_seed"])
-            lower, upper, expected = population.lower, population.upper, _expected_values(e)
+            lower, upper, expected = population.lower, population.upper, expected_values(e)
         first, last = d.rank_interval
         columns = {"value": e.value, "lower": lower, "upper": upper, "ci_prob": self.ci_prob}
         columns |= {"rank_lower": first, "rank_upper": last, "tier": d.tier, "among_best": first == 1}
@@ -362,6 +374,41 @@ class Comparison(Result):
         names = ["measures", "n_measures", "estimator", "scope", "run_a", "run_b", "prob_all_greater"]
         names += ["prob_all_less", "prob_disagree", "prob_tied"]
         return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=names)
+
+    def groups(self) -> pd.DataFrame:
+        """Return differences of runs by group of topics, and as a mean of groups.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Empty without groups, and with systems. One row per measure, estimator, scope, pair and ``group``
+            (a group, ``mean of groups`` with equal weight, or ``all topics``): ``n_topics``, the columns of
+            `differences`, and of the t test as judged ``standard_error``, ``p_value``, ``p_adjusted`` (over
+            pairs; of single groups over pairs and groups) and ``significant`` (missing where judging may well
+            take it back). Topics are a sample within groups; in the scope ``groups`` groups are one.
+        """
+        return self._contrast_frame(are_systems=False)
+
+    def system_differences(self) -> pd.DataFrame:
+        """Return differences of systems, whose runs are a sample, crossed with topics.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Empty without systems. As `groups`, with ``system_a`` and ``system_b``; without groups ``group``
+            is ``all topics``. On these topics only unjudged documents are uncertain.
+        """
+        return self._contrast_frame(are_systems=True)
+
+    def _contrast_frame(self, *, are_systems: bool) -> pd.DataFrame:
+        if self.contrasts is None or self.contrasts.units.are_systems != are_systems:
+            return pd.DataFrame()
+        return self._contrasts_by_unit.copy()
+
+    @cached_property
+    def _contrasts_by_unit(self) -> pd.DataFrame:
+        """Cached frame for `groups` and `system_differences`."""
+        return contrast_frame(self)
 
     def variance(self) -> pd.DataFrame:
         """Return scores for systems, averaged over their replicate runs, and what their variance is due to.
@@ -559,42 +606,3 @@ class Comparison(Result):
         """Return the frame of the pairs of runs, given one estimator and measure."""
         keys = {"measure": str(e.measure), "estimator": e.estimator, **keys}
         return pair_frame(self.run_ids, keys, matrices, self.pair_places)
-
-
-def _expected_values(e: Estimates) -> FloatArray:
-    """Return scores shrunk toward their mean, as expected on a new sample of topics."""
-    assert e.draws is not None
-    by_draw = generalizability(e.draws.amount)
-    defined = by_draw[~np.isnan(by_draw)]  # none where all runs are equal
-    share, center = defined.mean() if len(defined) else 0.0, e.value.mean()
-    return np.asarray(center + share * (e.value - center))
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class StoredComparison(StoredResult, reads="compare"):
-    """Comparison read from stored tables."""
-
-    def figures(self) -> tuple[Figure, ...]:
-        """Return plots of the stored comparison if its tables are complete."""
-        has_all = {"differences", "runs"} <= {table.name for table in self.tables()}
-        return _figures(self) if has_all else super().figures()
-
-
-def _figures(comparison: Result) -> tuple[Figure, ...]:
-    from bayespool.plots import draw_comparison, draw_leaderboard
-    from bayespool.plots.comparisons import measures_drawn_by_rank
-
-    caption = "Differences between runs"
-    if measures_drawn_by_rank(comparison):
-        caption = "Chance of each rank by run; darker is likelier, diamonds are expected ranks"
-    figure = Figure("comparison", caption, partial(draw_comparison, comparison))
-    runs = comparison.to_frame("runs")
-    if runs["run_id"].nunique() <= 2 or runs["value"].isna().all():
-        return (figure,)
-    prob = level(runs["ci_prob"].max())
-    caption = (
-        f"Ranks that the runs may have, right for all runs at once with a chance of {prob}. "
-        "Runs with filled marks may be the best."
-    )
-    ranks = Figure("leaderboard", caption, partial(draw_leaderboard, comparison))
-    return (figure, ranks)

@@ -106,6 +106,15 @@ def generalizability(scores: npt.ArrayLike, n_topics: int | None = None) -> Floa
     return _share(components.run, components.residual, scores, n_topics)
 
 
+def expected_values(e: Estimates) -> FloatArray:
+    """Return scores shrunk toward their mean, as expected on a new sample of topics, shape (run,)."""
+    assert e.draws is not None
+    by_draw = generalizability(e.draws.amount)
+    defined = by_draw[~np.isnan(by_draw)]  # none where all runs are equal
+    share, center = defined.mean() if len(defined) else 0.0, e.value.mean()
+    return np.asarray(center + share * (e.value - center))
+
+
 def dependability(scores: npt.ArrayLike, n_topics: int | None = None) -> FloatArray:
     """Return the dependability coefficient Φ for absolute scores of runs.
 

@@ -40,8 +40,14 @@ _MAX_PAIRS = 3  # of three runs; a leaderboard says more of several
 
 
 def comparison_sentences(comparison: Comparison) -> Iterator[str]:
-    """Yield sentences on baselines, on up to three pairs of runs, per measure and across measures."""
+    """Yield sentences on baselines, on up to three pairs of runs, per measure and across measures, or on
+    systems.
+    """
     n_topics = len(comparison.scores.query_ids)
+    systems = comparison.variance().dropna(subset="value").query("scope != 'these-topics'")
+    if comparison.compares_systems:
+        yield from map(system_sentence, systems.to_dict("records"))
+        return
     for measure in comparison.measures:
         if not measure.describes_judgments:
             yield from _measure_sentences(comparison, measure)
@@ -52,21 +58,20 @@ def comparison_sentences(comparison: Comparison) -> Iterator[str]:
         for measure, estimator, scope in comparison.draws:
             if scope != widest:
                 continue
-            by = _conditional(comparison, estimator, [measure], comparison.run_ids)
+            by = conditional(comparison, estimator, [measure], comparison.run_ids)
             rows = groups[str(measure), estimator, scope].assign(estimator=_with_missing(comparison, by))
             records, equal = rows.to_dict("records"), comparison.draws[measure, estimator, scope].prob_equal
             place = comparison.run_ids.index(records[0]["run_id"])
             same = {comparison.run_ids[i] for i in np.flatnonzero(equal[place] == 1)}
             tied = [row["run_id"] for row in records[1:] if row["run_id"] in same]
             yield leaderboard_sentence(records, n_topics, tied)
-    systems = comparison.variance().dropna(subset="value").query("scope != 'these-topics'")
     yield from map(system_sentence, systems.to_dict("records"))
     if comparison.n_pairs <= _MAX_PAIRS:
         across = comparison.across_measures().query("scope == 'these-topics'")
         for _, rows in across.groupby("measures", sort=False):
             for row in rows[rows["estimator"] == rows["estimator"].iloc[0]].to_dict("records"):
                 pair = row["run_a"], row["run_b"]
-                by = _conditional(comparison, row["estimator"], row["measures"].split(", "), pair)
+                by = conditional(comparison, row["estimator"], row["measures"].split(", "), pair)
                 yield across_sentence(row | {"estimator": _with_missing(comparison, by, pair)}, n_topics)
 
 
@@ -89,7 +94,7 @@ def _measure_sentences(comparison: Comparison, measure: Measure) -> Iterator[str
             yield comparison_sentence(comparison, run_a, run_b, measure)
 
 
-def _conditional(
+def conditional(
     comparison: Comparison, estimator: str, measures: Sequence[object], run_ids: Sequence[str]
 ) -> str:
     """Return an estimator's name with the conditions of its posteriors of some runs."""
@@ -103,7 +108,7 @@ def _with_missing(comparison: Comparison, by: str, run_ids: Sequence[str] | None
     return "; ".join(text for text in (by, missing_topics(comparison.scores.metadata, run_ids)) if text)
 
 
-def _p(p: float) -> str:
+def p_text(p: float) -> str:
     """Format a p-value with its equality or inequality sign."""
     return f"p {'' if p_value(p).startswith('<') else '= '}{p_value(p)}"
 
@@ -229,7 +234,7 @@ def _pair_sentence(
         return f"{subject} and {other} is the same, whatever the unjudged documents{reach} are ({estimator})."
     bounds = comparison.scores.bounds[comparison.measures.index(measure)]
     is_certain = not bounds.has_unjudged[[a, b]].any()
-    text = f"{subject} is {way} {than}by {_amount(lead)}" if lead else f"{subject} and {other} is the same"
+    text = f"{subject} is {way} {than}by {amount(lead)}" if lead else f"{subject} and {other} is the same"
     equal = 0.0 if draws is None else float(draws.prob_equal[a, b])
     is_likely_equal = draws is not None and equal > draws.prob_greater[[a, b], [b, a]].max()
     if is_certain:
@@ -240,9 +245,9 @@ def _pair_sentence(
         agreed = ", without width since that many draws agree," * bool(draws.lower[a, b] == draws.upper[a, b])
         if is_likely_equal:
             text = f"{subject} equals that of {other} with a chance of {chance_text(equal)}"
-            text += f"; its mean is {way} by {_amount(lead)}" * bool(lead)
+            text += f"; its mean is {way} by {amount(lead)}" * bool(lead)
         text += f" ({level(comparison.ci_prob)} interval {_ends(draws, a, b)}{agreed} due to unjudged "
-        by = _conditional(comparison, estimator, [measure], (run, other))
+        by = conditional(comparison, estimator, [measure], (run, other))
         text += f"documents, {by}; chance that it is {way} "
         text += chance_text(draws.prob_greater[a, b])
         text += f", equal {chance_text(equal)})." if equal and not is_likely_equal else ")."
@@ -265,9 +270,9 @@ def _common_topics_sentence(comparison: Comparison, key: TestKey, a: int, b: int
     n, p = int(common.n[a, b]), float(common.p[a, b])
     if not n:
         return " No topic is common to both: the missing topics decide."
-    tested = "no test" if np.isnan(p) else _p(p)
+    tested = "no test" if np.isnan(p) else p_text(p)
     text = f" On the {counted(n, 'topic')} that both have the difference is "
-    text += f"{_amount(common.difference[a, b])} ({tested})"
+    text += f"{amount(common.difference[a, b])} ({tested})"
     return text + (": the missing topics decide." if comparison.is_by_missing_topics(*key)[a, b] else ".")
 
 
@@ -430,8 +435,8 @@ def _significance_clause(comparison: Comparison, key: TestKey, a: int, b: int, *
     ):
         condition += f"{',' * bool(condition)} with missing topics counted as 0"
     text = (
-        f" On the existing judgments the difference of {_amount(value[a] - value[b])} {verb} significant "
-        f"at {comparison.level:g}{condition} ({test_name}: {_p(p)}, effect size {letter} = {size:.2f})"
+        f" On the existing judgments the difference of {amount(value[a] - value[b])} {verb} significant "
+        f"at {comparison.level:g}{condition} ({test_name}: {p_text(p)}, effect size {letter} = {size:.2f})"
     )
     text += "; no verdict" * (by_missing or of_passages)
     draws = comparison.significant.get(key)
@@ -474,7 +479,7 @@ def _position(names: Sequence[str], name: object | None, kind: str) -> int:
     return list(names).index(str(name))
 
 
-def _amount(x: float) -> str:
+def amount(x: float) -> str:
     """Format a difference to three decimals, never rounding a nonzero difference to 0."""
     written = f"{x:.3f}"
     return {"0.000": "under 0.001", "-0.000": "above -0.001"}.get(written, written) if x else written

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from bayespool.arrays import BoolArray, FloatArray, IndexArray, OrderArray
 from bayespool.errors import InputError
-from bayespool.names import PairControl, SignificanceTest as SignificanceTest
+from bayespool.names import Control, PairControl, SignificanceTest as SignificanceTest
 from bayespool.validation import check_choice, check_number, check_share
 
 SIGNIFICANCE_LEVEL = 0.05
@@ -367,15 +367,19 @@ def adjust_p_values(p: FloatArray, control: PairControl = "holm", pairs: Pairs |
     >>> adjust_p_values(p, "benjamini-hochberg")[np.triu_indices(3, 1)].round(3)
     array([0.03, 0.04, 0.04])
     """
-    methods = {"holm": "holm", "benjamini-hochberg": "fdr_bh"}
     check_choice("control", control, PairControl)
     values = p[np.triu_indices(len(p), 1) if pairs is None else pairs]
-    defined = ~np.isnan(values)
+    return _symmetric(adjusted_values(values, control), len(p), pairs)
+
+
+def adjusted_values(p: FloatArray, control: Control) -> FloatArray:
+    """Return p-values of one family, adjusted; by Holm for ``dunnett``, which is for runs tested together."""
+    methods, adjusted, defined = {"benjamini-hochberg": "fdr_bh"}, p.copy(), ~np.isnan(p)
     if defined.any() and control != "none":
         from statsmodels.stats.multitest import multipletests
 
-        values[defined] = multipletests(values[defined], method=methods[control])[1]
-    return _symmetric(values, len(p), pairs)
+        adjusted[defined] = multipletests(p[defined], method=methods.get(control, "holm"))[1]
+    return adjusted
 
 
 def applied_control(test: SignificanceTest, control: PairControl) -> PairControl:

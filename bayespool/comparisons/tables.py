@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from bayespool.comparisons.pairs import COMMON_COLUMNS
+from bayespool.measures.groups import MEAN_OF_GROUPS
 from bayespool.names import AS_JUDGED
 from bayespool.report.result import cited_by
 from bayespool.scoring.score_tables import conditions, ideal_sentence, missing_topics
@@ -54,6 +55,12 @@ _CONTROLS = {
     "tukey-hsd": "over {n} pairs",
     "dunnett": "Dunnett over {n} pairs",
 }
+_MEAN_TESTS = {
+    (True, False): "t test of topics within groups",
+    (False, True): "t test with runs and topics crossed",
+    (True, True): "t test with runs and topics crossed, within groups",
+}
+"""Names of tests of contrasts, by whether there are groups, and systems."""
 _SCOPES = {
     "these-topics": "these {n} topics: only unjudged documents are uncertain",
     "population": "a population of topics: the {n} topics are a sample, too",
@@ -61,6 +68,7 @@ _SCOPES = {
 _SOURCES = {
     "these-topics": "unjudged\ndocuments",
     "population": "topics\nlike these",
+    "groups": "groups\nlike these",
 }
 """Sources of the uncertainty in intervals and chances, by scope."""
 _COEFFICIENTS = {"generalizability": "Eρ², order\nof runs", "dependability": "Φ, scores\nthemselves"}
@@ -141,8 +149,18 @@ _DIFFERENCE_COLUMNS = COMPARISON_COLUMNS | {
     "bound_lower": Column("bound,\nfrom", "difference", "Least difference of all completed judgments."),
     "bound_upper": Column("bound,\nto", "difference", "Greatest difference of all completed judgments."),
 }
+_CONTRAST_COLUMNS = _DIFFERENCE_COLUMNS | {
+    "group": Column("group", "text", "Group of topics; mean of groups: with equal weight."),
+    "n_topics": Column("topics", "count", "Number of topics."),
+    "system_a": Column("system a", "text", "The first system of the pair."),
+    "system_b": Column("system b", "text", "The second system of the pair."),
+    "standard_error": Column("s. e.", "score", "Standard error of the difference as judged, over samples."),
+    "p_adjusted": Column("p", "p-value", "P-value as judged, adjusted over pairs, and over single groups."),
+}
 _CAPTIONS = {
     "differences": "Differences of pairs of runs",
+    "groups": "Differences of runs by group of topics, and as a mean of groups",
+    "system_differences": "Differences of systems",
     "runs": "Runs, their ranks, and the runs that each is significantly better than",
     "across_measures": "Pairs of runs on several measures at once",
     "variance": "Scores of systems, and what their variance is due to",
@@ -150,16 +168,19 @@ _CAPTIONS = {
     "reliability": "Reliability of the comparison",
 }
 """Table captions, keyed by the method that returns the frame."""
+_CONTRASTS = ("groups", "system_differences")
+"""Tables that there are where groups or systems are asked for."""
 
 
 def comparison_tables(comparison: Comparison, arrangement: Arrangement) -> tuple[Table, ...]:
     """Return the tables for a comparison, with run pairs sorted and truncated as arranged."""
     arrangement.check(PAIR_COLUMNS, PAIR_KEYS)
     frames = {name: getattr(comparison, name)() for name in _CAPTIONS}
+    frames = {name: frame for name, frame in frames.items() if len(frame) or name not in _CONTRASTS}
     if arrangement.sort or arrangement.top:
         order = pd.concat([comparison.pairs_in_order(m, arrangement) for m in comparison.measures])
         frames |= {n: order.merge(frame) for n, frame in frames.items() if {*order} <= {*frame}}
-    views = {name: tuple(_table_views(comparison, arrangement, name, frames[name])) for name in _CAPTIONS}
+    views = {name: tuple(_table_views(comparison, arrangement, name, frames[name])) for name in frames}
     within = f"within\n±{comparison.rope:g}"
     rope = {"prob_equivalent": Column(within, "chance", "Chance that the difference is at most the rope.")}
     ranks = {
@@ -167,9 +188,10 @@ def comparison_tables(comparison: Comparison, arrangement: Arrangement) -> tuple
         for rank in range(1, len(comparison.run_ids) + 1)
     }
     columns = {"differences": _DIFFERENCE_COLUMNS | rope, "runs": COMPARISON_COLUMNS | ranks}
+    columns |= dict.fromkeys(_CONTRASTS, _CONTRAST_COLUMNS)
     return tuple(
-        Table(name, caption, frames[name], columns.get(name, COMPARISON_COLUMNS), views[name])
-        for name, caption in _CAPTIONS.items()
+        Table(name, _CAPTIONS[name], frame, columns.get(name, COMPARISON_COLUMNS), views[name])
+        for name, frame in frames.items()
     )
 
 
@@ -177,8 +199,21 @@ def _table_views(
     comparison: Comparison, arrangement: Arrangement, name: str, frame: pd.DataFrame
 ) -> Iterator[View]:
     """Yield the views of a table: one for each measure and scope, or for each measure and test."""
+    lists_pairs = (arrangement.top or comparison.n_pairs) <= _MAX_PAIRS_LISTED
+    if name in _CONTRASTS:
+        yield from _contrast_views(comparison, frame)
+    elif comparison.compares_systems and name in ("differences", "runs"):
+        for view in _views_of_runs(comparison, arrangement, name, frame, lists_pairs):
+            yield replace(view, medium="report")
+    else:
+        yield from _views_of_runs(comparison, arrangement, name, frame, lists_pairs)
+
+
+def _views_of_runs(
+    comparison: Comparison, arrangement: Arrangement, name: str, frame: pd.DataFrame, lists_pairs: bool
+) -> Iterator[View]:
+    """Yield the views of a table of runs, or of the variance of systems."""
     n_pairs, is_several = comparison.n_pairs, len(comparison.run_ids) > 2
-    lists_pairs = (arrangement.top or n_pairs) <= _MAX_PAIRS_LISTED
     if name == "differences":
         yield from _pair_views(comparison, arrangement, lists_pairs)
         yield from _with_ideals(comparison, _views(comparison, frame, _DIFFERENCES_VIEW, "measure", "scope"))
@@ -193,6 +228,52 @@ def _table_views(
         yield from _run_views(comparison, frame, lists_pairs)
     elif name == "reliability" and is_several:  # the variance between two is noise
         yield from _views(comparison, frame, _RELIABILITY_VIEW, "measure")
+
+
+def mean_test_text(comparison: Comparison) -> str:
+    """Return the display name for the test of a mean of groups, or of systems."""
+    contrasts = comparison.contrasts
+    assert contrasts is not None
+    name = _MEAN_TESTS[contrasts.groups is not None, contrasts.units.are_systems]
+    control = "holm" if comparison.control == "dunnett" else comparison.control
+    return f"{name}, {control_name(control, '', len(contrasts.pairs[0]))}"
+
+
+def _contrast_views(comparison: Comparison, frame: pd.DataFrame) -> Iterator[View]:
+    """Yield a view of each measure: differences by group, as a mean of groups, and of systems."""
+    contrasts = comparison.contrasts
+    assert contrasts is not None
+    noun, n_pairs = "system" if contrasts.units.are_systems else "run", len(contrasts.pairs[0])
+    names = [f"{noun}_a", f"{noun}_b"]
+    n_groups = 0 if contrasts.groups is None else len(contrasts.groups.names)
+    for measure in comparison.measures:
+        estimator = comparison.shown_estimator(measure)
+        where: dict[str, Any] = {"measure": str(measure), "estimator": estimator}
+        title, note = f"Differences in {measure}", f"p as judged: {mean_test_text(comparison)}"
+        if contrasts.units.are_systems:
+            title += " of systems, means of their runs"
+            note += "; topics like these: runs are a sample, too"
+        if n_groups:
+            title += f", by group of topics and as a mean of {n_groups} groups with equal weight"
+            note += f"; of single groups adjusted over {n_groups * n_pairs:,} differences"
+            names = ["group", "n_topics", f"{noun}_a", f"{noun}_b"]
+            if n_pairs * n_groups > _MAX_PAIRS_LISTED:
+                where, names = where | {"group": MEAN_OF_GROUPS}, names[2:]
+                title = f"Differences in {measure} as a mean of {n_groups} groups with equal weight"
+        shown = _WITHOUT_DRAWS if estimator == AS_JUDGED else _IN_TERMINAL
+        columns = _pair_columns([{"p": "p_adjusted"}.get(name, name) for name in shown if name != "risk"])
+        texts = [
+            missing_topics(comparison.scores.metadata),
+            conditions(comparison.scores.metadata, [measure]),
+        ]
+        yield View(
+            title="; ".join(filter(None, [title, *texts])),
+            names=tuple(names),
+            columns=columns,
+            where=where,
+            note=f"{note}. {_measure_ideal(comparison, measure)}".strip(),
+            spare=("bound_lower", "n_topics"),
+        )
 
 
 def citations_with_tests(

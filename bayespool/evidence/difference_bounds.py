@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -41,8 +42,16 @@ def _has_steps(measure: Measure) -> bool:
     return type(measure).ideal_steps is not Normalized.ideal_steps
 
 
+def _over_topics(values: FloatArray) -> FloatArray:
+    return np.asarray(values.mean(axis=-1))
+
+
 def difference_bounds(
-    collection: Collection, bounds: Bounds, pairs: tuple[OrderArray, OrderArray], estimand: Estimand
+    collection: Collection,
+    bounds: Bounds,
+    pairs: tuple[OrderArray, OrderArray],
+    estimand: Estimand,
+    means: Callable[[FloatArray], FloatArray] = _over_topics,
 ) -> tuple[FloatArray, FloatArray]:
     """Return the least and greatest difference of mean scores of each pair, two arrays of shape (pair,).
 
@@ -54,6 +63,9 @@ def difference_bounds(
     pairs : tuple of ndarray of int
         Places of the first and second runs; differences are of the first minus the second.
     estimand : {"complete", "pooled"}
+    means : callable, optional
+        What makes means, of any weights, of values by topic: from shape (pair, topic) to (pair, ...), which
+        is the shape of the ends then. Default: the mean over topics.
 
     Notes
     -----
@@ -69,10 +81,10 @@ def difference_bounds(
     measure, may_be_sharp = bounds.measure, are_differences_sharp(bounds.measure)
     least, most = bounds.least.scores(), bounds.most.scores()
     if not may_be_sharp and not _has_steps(measure):
-        lower, upper = least.mean(axis=1), most.mean(axis=1)
+        lower, upper = means(least), means(most)
         return lower[first] - upper[second], upper[first] - lower[second]
     summed, index = _Sums.of(collection, bounds, estimand), collection.run_index(bounds.run_ids)
-    ends = np.empty((2, len(first)))
+    ends = [(means(least[:0]),) * 2]
     step = max(1, _MAX_CELLS // summed.n_cells)
     for start in range(0, len(first), step):
         a, b = first[start : start + step], second[start : start + step]
@@ -81,8 +93,9 @@ def difference_bounds(
             is_sharp = have_same_ideal(collection, index, measure, estimand, (a, b))
             lower = np.where(is_sharp, lower, least[a] - most[b])
             upper = np.where(is_sharp, upper, most[a] - least[b])
-        ends[:, start : start + step] = lower.mean(axis=1), upper.mean(axis=1)
-    return ends[0], ends[1]
+        ends.append((means(lower), means(upper)))
+    least_of_all, most_of_all = (np.concatenate(parts) for parts in zip(*ends, strict=True))
+    return least_of_all, most_of_all
 
 
 @dataclass(frozen=True, eq=False)

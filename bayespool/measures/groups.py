@@ -8,13 +8,19 @@ involved. Biometrika 34(1–2).
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 
 import numpy as np
 
 from bayespool.arrays import AnyArray, FloatArray, OrderArray
+from bayespool.collection import Collection
+from bayespool.collection.attributes import COLUMN_NAME, find_column, gather_attributes
 from bayespool.errors import InputError, some
+from bayespool.tables.formatting import counted, some_of
 
 MEAN_OF_GROUPS = "mean of groups"
 ALL_TOPICS = "all topics"
@@ -87,6 +93,54 @@ class Groups:
             raise InputError(reason, hint="join small groups, or ask about these topics alone")
 
 
+def groups_text(groups: Groups) -> str:
+    """Return groups as text: how many, how they are weighted, and their names.
+
+    Examples
+    --------
+    >>> groups_text(Groups(("gis", "gis", "unix")))
+    '2 groups with equal weight (gis, unix)'
+    """
+    return f"{len(groups.names)} groups with equal weight ({some_of(groups.names, 3)})"
+
+
+def find_groups(collection: Collection, given: str | os.PathLike[str] | Mapping[str, str]) -> Groups:
+    """Return the groups of a collection's topics, by a mapping from topics to groups, a CSV or Parquet file
+    with a column ``group`` beside the topics, or the name of a column of the table of topics.
+
+    Raises
+    ------
+    InputError
+        No such file or column; a topic without a group; fewer than two groups.
+    """
+    path, where = None, "the groups"
+    if isinstance(given, Mapping):
+        of = {str(topic): str(group) for topic, group in given.items()}
+    elif COLUMN_NAME.fullmatch(str(given)) and not Path(given).is_file():
+        kind, table, _ = find_column(collection, str(given))
+        if kind != "topic":
+            raise InputError(
+                f"{given} is a column of {kind}s", hint="groups are a column of topics, or a file"
+            )
+        of, where = dict(table.columns[str(given)]), f"the column {given}"
+    else:
+        path = Path(given)
+        columns = gather_attributes(path, "topic").columns
+        if "group" not in columns and len(columns) != 1:
+            there = f"there are {', '.join(columns)}" if columns else "there is none"
+            raise InputError("no column of groups", path=path, hint=f"call it group; {there}")
+        of, where = dict(columns["group" if "group" in columns else next(iter(columns))]), "the file"
+    if lacking := [topic for topic in collection.query_ids if not of.get(topic)]:
+        reason = f"{counted(len(lacking), 'topic')} without a group: {some(lacking)}"
+        raise InputError(reason, path=path, hint=f"{where} has groups of {some(list(of))}")
+    found = Groups(tuple(of[topic] for topic in collection.query_ids))
+    if len(found.names) < 2:
+        raise InputError(f"one group of topics, {found.names[0]!r}", path=path, hint="name two or more")
+    if taken := {MEAN_OF_GROUPS, ALL_TOPICS} & {*found.names}:
+        raise InputError(f"a group is called {min(taken)!r}", path=path, hint="call it by another name")
+    return found
+
+
 def welch_degrees(variances: FloatArray, degrees: AnyArray) -> FloatArray:
     r"""Return the degrees of freedom of a sum of independent variances, from shape (..., part) to (...).
 
@@ -134,7 +188,9 @@ class MeanTest:
             return np.asarray(2 * stdtr(self.degrees, -np.abs(self.difference / self.standard_error)))
 
 
-def t_test_of_groups(differences: AnyArray, groups: Groups) -> MeanTest:
+def t_test_of_groups(
+    differences: AnyArray, groups: Groups, added: tuple[FloatArray, FloatArray] | None = None
+) -> MeanTest:
     """Test whether the mean of groups of differences on topics is 0, topics being a sample within groups.
 
     Parameters
@@ -143,6 +199,8 @@ def t_test_of_groups(differences: AnyArray, groups: Groups) -> MeanTest:
         Scores of a run minus those of another on each topic.
     groups : Groups
         Of two topics or more each.
+    added : (ndarray of float, ndarray of float), optional
+        Variance of the mean difference beside that of topics, shape (...), and its degrees of freedom.
 
     Notes
     -----
@@ -162,5 +220,11 @@ def t_test_of_groups(differences: AnyArray, groups: Groups) -> MeanTest:
     groups.refuse_one_topic()
     differences = np.round(differences, _DECIMALS)
     variances = groups.variances(differences)
-    degrees = welch_degrees(variances, groups.n_topics - 1)
+    degrees: AnyArray = groups.n_topics - 1
+    if added is not None:
+        variances = np.concatenate([variances, added[0][..., None]], axis=-1)
+        shape = (*variances.shape[:-1], len(degrees))
+        of_added = np.broadcast_to(added[1], shape[:-1])[..., None]
+        degrees = np.concatenate([np.broadcast_to(degrees, shape), of_added], axis=-1)
+    degrees = welch_degrees(variances, degrees)
     return MeanTest(groups.mean(differences), np.sqrt(variances.sum(axis=-1)), degrees)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +17,7 @@ from bayespool.names import Scope
 from bayespool.randomness import key_of
 
 _MAX_CELLS_HELD = 1 << 23  # numbers
+_DECIMALS = 12
 _N_RESAMPLED = 4000  # bootstrap samples of topics for an estimator without draws
 
 
@@ -164,6 +166,44 @@ class AddedVariance:
     variance: FloatArray
     degrees: FloatArray
 
+    @classmethod
+    def of_runs(
+        cls, scores: AnyArray, members: Sequence[Sequence[int]], groups: Groups | None = None
+    ) -> AddedVariance | None:
+        r"""Estimate what runs as a sample add to the variance of systems' means; None if none has two runs.
+
+        Parameters
+        ----------
+        scores : ndarray, shape (draw, run, topic)
+        members : sequence of sequence of int
+            Places of the runs of each system.
+        groups : Groups, optional
+            Then means are those of groups with equal weight.
+
+        Notes
+        -----
+        Runs and topics are crossed: with :math:`M_R` the mean square of runs' means within systems, and
+        :math:`M_E` the variance of such a mean that is due to what a run does on single topics, the variance
+        of a system's mean over :math:`R` runs is :math:`\max(M_R - M_E, 0) / R` beside that of topics, which
+        has :math:`M_E` already. All systems have these in common. The degrees of freedom are those of
+        `bayespool.measures.groups.welch_degrees`.
+        """
+        groups = groups or Groups(("",) * scores.shape[-1])
+        n_runs = np.array([len(runs) for runs in members])
+        freedom = int((n_runs - 1).sum())
+        if not freedom:
+            return None
+        between, within = np.zeros(len(scores)), np.zeros(len(scores))
+        for runs in members:
+            apart = scores[:, list(runs)] - scores[:, list(runs)].mean(axis=1, keepdims=True)
+            between += (groups.mean(apart) ** 2).sum(axis=1) / freedom
+            within += groups.variances(apart).sum(axis=(1, 2)) / freedom
+        excess = np.maximum(between - within, 0)
+        of_topics = freedom * (scores.shape[-1] - len(groups.names))
+        error = between**2 / freedom + within**2 / of_topics
+        degrees = np.divide(excess**2, error, out=np.ones_like(excess), where=excess > 0)
+        return cls(excess[:, None] / n_runs, degrees)
+
 
 def population_draws(
     draws: AnyArray,
@@ -264,6 +304,54 @@ def _variances_of_differences(draws: AnyArray, groups: Groups) -> FloatArray:
     return np.asarray(groups.variances(apart).sum(axis=1) * 2 / (n_runs - 1))
 
 
+def mean_draws(
+    draws: AnyArray,
+    groups: Groups | None,
+    scope: Scope,
+    *,
+    members: Sequence[Sequence[int]] = (),
+    random_seed: int = 1,
+) -> FloatArray:
+    """Draw each run's mean over topics, or the mean of groups, as uncertain as the scope has it.
+
+    Parameters
+    ----------
+    draws : ndarray, shape (draw, run, topic)
+        As for `population_draws`.
+    groups : Groups or None
+        Then the mean is that of groups with equal weight.
+    scope : {"these-topics", "population", "groups"}
+        What is uncertain beside the draws: nothing; topics, within groups; or the groups, which are a sample
+        of groups then.
+    members : sequence of sequence of int
+        Places of the runs of systems, whose means over runs are drawn then in place of runs'; but for these
+        topics their runs are a sample, too.
+    random_seed : int
+
+    Returns
+    -------
+    ndarray of float, shape (draw, run) or (draw, system)
+        On the scale of ``draws``.
+    """
+    if scope == "groups" and groups is not None:
+        draws, groups = groups.by_group(draws), None
+    values = average_runs(draws, members)
+    if scope == "these-topics":
+        return np.round(values.mean(axis=2), _DECIMALS) if groups is None else groups.mean(values)
+    added = AddedVariance.of_runs(draws, members, groups)
+    return population_draws(values, groups=groups, added=added, random_seed=random_seed)
+
+
+def average_runs(scores: AnyArray, members: Sequence[Sequence[int]]) -> AnyArray:
+    """Average scores over the runs of systems, from (..., run, topic) to (..., system, topic).
+
+    Without systems, or of one run each, they stay as they are.
+    """
+    if not any(len(runs) > 1 for runs in members):
+        return scores[..., [run for (run,) in members], :] if members else scores
+    return np.stack([scores[..., list(runs), :].mean(axis=-2) for runs in members], axis=-2)
+
+
 def group_draws(draws: AnyArray, groups: Groups, scope: Scope, *, random_seed: int = 1) -> FloatArray:
     """Draw each run's mean in each group, and last the mean of groups with equal weight.
 
@@ -289,16 +377,10 @@ def group_draws(draws: AnyArray, groups: Groups, scope: Scope, *, random_seed: i
     >>> group_draws(scores, groups, "these-topics").round(2).tolist()
     [[[0.9, 0.3, 0.6]]]
     """
-    by_group = groups.by_group(draws)
+    mean = mean_draws(draws, groups, scope, random_seed=random_seed)
     if scope == "these-topics":
-        return np.concatenate([by_group, groups.mean(draws)[:, :, None]], axis=2)
+        return np.concatenate([groups.by_group(draws), mean[:, :, None]], axis=2)
     groups.refuse_one_topic()
-    sampled = [
-        population_draws(draws[:, :, groups.of_topic == g], random_seed=random_seed)
-        for g in range(len(groups.names))
-    ]
-    if scope == "groups":
-        mean = population_draws(by_group, random_seed=random_seed)
-    else:
-        mean = population_draws(draws, groups=groups, random_seed=random_seed)
+    of_group = [draws[:, :, groups.of_topic == g] for g in range(len(groups.names))]
+    sampled = [population_draws(part, random_seed=random_seed) for part in of_group]
     return np.stack([*sampled, mean], axis=2)

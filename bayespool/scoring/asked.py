@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, TypeAlias, TypedDict
 
 import numpy as np
 
 from bayespool.collection import Collection
-from bayespool.collection.contents import SPARSE_NOTE, expect_collection
+from bayespool.collection.contents import (
+    SPARSE_NOTE,
+    Systems,
+    expect_collection,
+    group_systems,
+    parse_systems,
+)
 from bayespool.collection.own import find_targets
 from bayespool.collection.passages import find_passages, refuse_unjudged_runs
 from bayespool.collection.rankings import tie_notes
@@ -19,6 +25,7 @@ from bayespool.defaults import fill_ci_prob
 from bayespool.errors import InputError
 from bayespool.measures import Estimator, Measure
 from bayespool.measures.base import with_ideal
+from bayespool.measures.groups import Groups, find_groups
 from bayespool.measures.parsing import parse_measures, parse_sole_measure
 from bayespool.models.terms import refuse_lacking_columns
 from bayespool.names import By, Estimand, Ideal
@@ -35,6 +42,7 @@ from bayespool.scoring.estimators import (
     with_common_topics,
 )
 from bayespool.scoring.no_pool import company_notes, describe_lack, warn_of_no_pool
+from bayespool.tables.files import PathLike
 from bayespool.tables.formatting import counted
 from bayespool.validation import check_choice, check_count, described, listed
 
@@ -58,6 +66,10 @@ class Targets:
     measures : tuple of Measure
     estimators : tuple of Estimator
     estimand : {"complete", "pooled"}
+    groups : Groups or None
+        Of the topics, if they are asked for.
+    systems : tuple of (str, str)
+        Runs of the collection with the systems that they are of.
     metadata : dict
         Fingerprint, pool, unpooled runs and notes on the pool and the rankings, to quote with a result.
     """
@@ -69,6 +81,8 @@ class Targets:
     measures: tuple[Measure, ...]
     estimators: tuple[Estimator, ...]
     estimand: Estimand
+    groups: Groups | None = None
+    systems: Systems = ()
     metadata: dict[str, Any] = field(default_factory=dict)
 
 
@@ -82,6 +96,8 @@ class AskedKeywords(TypedDict, total=False):
     estimand: Estimand
     ideal: Ideal
     common_topics: str | Iterable[str]
+    groups: PathLike | Mapping[str, str] | None
+    systems: PathLike | Mapping[str, str] | None
     ci_prob: float | None
     random_seed: int
 
@@ -122,6 +138,12 @@ class Asked:
     common_topics : str or iterable of str, optional
         Topics on which the runs are fully judged. They add the topics adjustment to scores, and posteriors
         learn from the judgments there as from the runs' own.
+    groups : path, name of a column or mapping of str to str, optional
+        Groups of topics, for values by group and the mean of groups with equal weight: CSV with topic,group,
+        or a column of topics_table. Of `score`, `compare`, `gate` and `plan_comparison`.
+    systems : path or mapping of str to str, optional
+        CSV with run_id,system: runs of one system, such as seeds or prompts. A system scores the mean of its
+        runs, which are held out together; its name stands for them.
     ci_prob : float, optional
         Probability of the intervals; default: 0.95. They are equal-tailed, and `bayespool.rcParams` has the
         default.
@@ -146,6 +168,8 @@ class Asked:
     estimand: Estimand = "complete"
     ideal: Ideal = "own"
     common_topics: str | Iterable[str] = ()
+    groups: PathLike | Mapping[str, str] | None = None
+    systems: PathLike | Mapping[str, str] | None = None
     ci_prob: float | None = None
     random_seed: int = 1
 
@@ -163,6 +187,8 @@ class Asked:
         }
         for name in ("unpool", "common_topics"):
             parsed[name] = listed(name, getattr(self, name), may_be_empty=True)
+        if self.systems is not None:
+            parsed["systems"] = dict(parse_systems(self.systems))
         if self.estimators is not None:
             parsed["estimators"] = named_estimators(self.estimators)
         for name, value in parsed.items():
@@ -219,16 +245,22 @@ class Asked:
         measures: Sequence[Measure] | None = None,
         estimand: Estimand | None = None,
         whole_campaign: bool = False,
+        may_group: bool = False,
     ) -> Targets:
         """Resolve runs, pool, judgments, measures and estimators, and warn of what does not suit the
         collection.
 
         ``whole_campaign`` takes all runs of the collection where none is named, and lets runs pass of which
-        no document is judged.
+        no document is judged. ``may_group`` is for answers that have values by group of topics.
         """
         given, run_ids, taken = self.collection, self.run_ids, list[Note]()
         expect_collection(given)
         assert given is not None
+        if self.groups is not None and not may_group:
+            raise InputError("no values by group here", hint="score, compare, gate and plan have them")
+        systems = parse_systems(self.systems)
+        given = group_systems(given, systems)
+        run_ids = None if run_ids is None else runs_of_systems(run_ids, systems, given.run_ids)
         if whole_campaign and not (run_ids or self.unpool or given.given_run_ids):
             run_ids = given.run_ids
             text = f"no runs named: {counted(len(run_ids), 'run')} of the collection, as they are judged"
@@ -254,6 +286,8 @@ class Asked:
             tuple(self.asked_measures if measures is None else measures),
             tuple(estimators),
             self.estimand if estimand is None else estimand,
+            None if self.groups is None else find_groups(scored, self.groups),
+            systems,
         )
         for estimator in estimators:
             if isinstance(estimator, PosteriorEstimator):
@@ -271,6 +305,22 @@ class Asked:
         metadata = _describe_targets(asked, lack)
         metadata["pool_notes"] += taken
         return dataclasses.replace(asked, metadata=metadata)
+
+
+def runs_of_systems(names: Iterable[str], systems: Systems, run_ids: Sequence[str]) -> tuple[str, ...]:
+    """Return names of runs with a system's runs in place of its name, unless a run is called so.
+
+    Examples
+    --------
+    >>> runs_of_systems(["bm25", "tuned"], [("t1", "tuned"), ("t2", "tuned")], ["bm25", "t1", "t2"])
+    ('bm25', 't1', 't2')
+    """
+    members: dict[str, list[str]] = {}
+    for run, system in systems:
+        if run in run_ids:
+            members.setdefault(system, []).append(run)
+    runs = (each for name in names for each in ([name] if name in run_ids else members.get(name, [name])))
+    return tuple(dict.fromkeys(runs))
 
 
 def _describe_targets(targets: Targets, lack: str) -> dict[str, Any]:
