@@ -156,8 +156,7 @@ def compare(
     posterior-ratio   population           1.0
     """
     question = Asked(collection, run_ids, measures, estimators=estimators, **asked)
-    asked_scopes = listed("scope", scope, check_choice, Scope)
-    check_scope(asked_scopes, question)
+    asked_scopes = listed("scope", scope, question.check_scope)
     scopes = tuple(dict.fromkeys("population" if each == "groups" else each for each in asked_scopes))
     tested = listed("tests", tests, check_choice, SignificanceTest)
     check_share("level", level)
@@ -190,12 +189,6 @@ def compare(
     comparing["is_named"] = estimators is not None
     comparison = compare_scores(scores, **comparing, bounds=bounds)
     return replace(comparison, contrasts=_contrasts(targets, scores, against, asked_scopes))
-
-
-def check_scope(scopes: Sequence[Scope], question: Asked) -> None:
-    """Raise `InputError` for groups as a sample where there are none."""
-    if "groups" in scopes and question.groups is None:
-        raise InputError("groups are a sample, and there are none", hint="name them: --groups topics.csv")
 
 
 def _contrasts(
@@ -446,7 +439,7 @@ def gate(
         raise InputError(f"{measure} is higher for worse runs", hint="choose another measure")
     check_number("margin", margin, least=0)
     check_number("probability", probability, above=0.5, below=1)
-    check_choice("scope", scope, Scope)
+    question.check_scope("scope", scope)
     estimator = question.sole_posterior
     expect_collection(collection)
     pair = listed("run_ids", collection.given_run_ids if run_ids is None else question.run_ids)

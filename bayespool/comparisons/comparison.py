@@ -411,7 +411,7 @@ class Comparison(Result):
         return contrast_frame(self)
 
     def variance(self) -> pd.DataFrame:
-        """Return scores for systems, averaged over their replicate runs, and what their variance is due to.
+        """Return scores for systems, averaged over their runs, and what their variance is due to.
 
         Returns
         -------
@@ -419,7 +419,7 @@ class Comparison(Result):
             One row per measure, estimator with draws, scope and system of the runs compared, the highest
             first: ``measure``, ``estimator``, ``scope``, ``system``, ``n_runs``, ``value``, ``lower``,
             ``upper``, ``ci_prob``, and for topics and runs like these ``variance`` (of the score) and its
-            shares: ``topics_variance``, ``replicates_variance`` (0 where no system has two runs) and
+            shares: ``topics_variance``, ``runs_variance`` (0 where no system has two runs) and
             ``unjudged_variance``. On these topics the interval is over unjudged documents alone, and shares
             are NaN. A last row, ``any system``, has the variance of a run of any system, with
             ``systems_variance``, and topics and later ones as means over systems. Empty without systems.

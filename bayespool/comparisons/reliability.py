@@ -1,4 +1,4 @@
-"""Variances of scores: reliability of runs × topics, and systems whose runs are replicates.
+"""Variances of scores: reliability of runs × topics, and systems of several runs.
 
 Reliability is that of generalizability theory: how well scores on these topics tell runs apart on other
 topics, in a design that is fully crossed, with one score per cell.
@@ -33,7 +33,12 @@ from bayespool.arrays import FloatArray
 from bayespool.defaults import fill_ci_prob
 from bayespool.errors import InputError
 from bayespool.measures import Estimates, Measure, Values, equal_tailed_interval
-from bayespool.measures.populations import population_draws, topic_variance
+from bayespool.measures.populations import (
+    AddedVariance,
+    average_runs,
+    population_draws,
+    topic_variance,
+)
 from bayespool.randomness import key_of
 
 
@@ -288,7 +293,7 @@ class _MeanSquares:
 
 _VARIANCES: dict[str, tuple[str, ...]] = {
     "these-topics": (),
-    "population": ("topics_variance", "replicates_variance", "unjudged_variance"),
+    "population": ("topics_variance", "runs_variance", "unjudged_variance"),
 }
 
 
@@ -308,12 +313,11 @@ class SystemScores:
         Means on these topics, of these runs.
     like_these : ndarray of float, shape (draw, system)
         Means on topics and of runs like these.
-    topics_variance, replicates_variance, unjudged_variance : ndarray of float, shape (system,)
+    topics_variance, runs_variance, unjudged_variance : ndarray of float, shape (system,)
         Variance of a system's mean due to the choice of topics, of runs and to unjudged documents;
-        ``replicates_variance`` is NaN where no system has two runs.
-    replicate, system : float
-        Variance between runs of a system, and between systems, of means over these topics; ``system`` is at
-        least 0.
+        ``runs_variance`` is NaN where no system has two runs.
+    run, system : float
+        Variance between runs of a system, and between systems; both are at least 0.
     """
 
     names: tuple[str, ...]
@@ -322,16 +326,16 @@ class SystemScores:
     draws: FloatArray
     like_these: FloatArray
     topics_variance: FloatArray
-    replicates_variance: FloatArray
+    runs_variance: FloatArray
     unjudged_variance: FloatArray
-    replicate: float
+    run: float
     system: float
 
     @property
     def any_system(self) -> dict[str, Any]:
         """Variances for a run of any system; those but of systems and runs are means over systems."""
         means = {name: np.mean(getattr(self, name)) for name in ("topics_variance", "unjudged_variance")}
-        between = {"systems_variance": self.system, "replicates_variance": self.replicate}
+        between = {"systems_variance": self.system, "runs_variance": self.run}
         return {"system": "any system", "n_runs": sum(self.n_runs), **between, **means}
 
     def interval(self, ci_prob: float, *, like_these: bool) -> tuple[FloatArray, FloatArray]:
@@ -358,54 +362,44 @@ def system_scores(
 
     Notes
     -----
-    In each draw a system's mean over the population of topics is that of `population_draws`, of its mean over
-    runs on each topic. Where a system has two runs or more, that of the population of its runs is off by
-    :math:`z \\sqrt{SS / \\chi^2_\\nu} / \\sqrt{R}`, with :math:`SS` the sum of squares of runs' means within
-    systems, :math:`\\nu` its degrees of freedom, of all systems together, and :math:`R` the system's runs.
+    In each draw a system's mean over the population of topics and runs is that of `population_draws`, of its
+    mean over runs on each topic, with the variance of runs added
+    (`bayespool.measures.populations.AddedVariance`).
 
     Examples
     --------
     >>> scores = np.array([[[4, 6], [6, 8], [1, 3]]])  # a draw of three runs on two topics
     >>> systems = system_scores(Values(scores, 10), {"a": [0, 1], "b": [2]})
-    >>> systems.value.tolist(), round(systems.replicate, 4), systems.replicates_variance.round(4).tolist()
+    >>> systems.value.tolist(), round(systems.run, 4), systems.runs_variance.round(4).tolist()
     ([0.6, 0.2], 0.02, [0.01, 0.02])
     """
     scores, groups = values.scores(), list(systems.values())
-    system_values = _means_over_runs(scores, groups)
+    system_values = average_runs(scores, groups)
     means, n_runs = scores.mean(axis=2), np.array([len(runs) for runs in groups])
     draws = np.asarray(system_values.mean(axis=2))
     squares = sum(((means[:, list(runs)] - draws[:, [s]]) ** 2).sum(axis=1) for s, runs in enumerate(groups))
     freedom = int((n_runs - 1).sum())
-    replicate = float(np.mean(squares) / freedom) if freedom else float("nan")
-    like_these = population_draws(system_values, random_seed=random_seed)
-    if freedom:
-        rng = np.random.default_rng([random_seed, 1])
-        scale = np.sqrt(squares / rng.chisquare(freedom, size=len(draws)))
-        like_these += rng.normal(size=draws.shape) * scale[:, None] / np.sqrt(n_runs)
+    added = AddedVariance.of_runs(scores, groups)
+    of_runs = np.full(len(groups), np.nan) if added is None else added.variance.mean(axis=0)
     return SystemScores(
         names=tuple(systems),
         n_runs=tuple(n_runs.tolist()),
         value=draws.mean(axis=0),
         draws=draws,
-        like_these=like_these,
+        like_these=population_draws(system_values, added=added, random_seed=random_seed),
         topics_variance=topic_variance(system_values),
-        replicates_variance=replicate / n_runs,
+        runs_variance=of_runs,
         unjudged_variance=draws.var(axis=0),
-        replicate=replicate,
-        system=_between(draws, replicate, n_runs),
+        run=float((of_runs * n_runs).mean()),
+        system=_between(draws, float(np.mean(squares) / freedom) if freedom else float("nan"), n_runs),
     )
 
 
-def _means_over_runs(scores: FloatArray, groups: Sequence[Sequence[int]]) -> FloatArray:
-    """Average scores over each system's runs, from (..., run, topic) to (..., system, topic)."""
-    return np.stack([scores[..., list(runs), :].mean(axis=-2) for runs in groups], axis=-2)
-
-
-def _between(draws: FloatArray, replicate: float, n_runs: npt.NDArray[Any]) -> float:
-    """Return the variance between systems, corrected for replicate variance, NaN for one system."""
+def _between(draws: FloatArray, of_runs: float, n_runs: npt.NDArray[Any]) -> float:
+    """Return the variance between systems, without that of their runs, NaN for one system."""
     if draws.shape[1] < 2:
         return float("nan")
-    added = 0.0 if np.isnan(replicate) else float((replicate / n_runs).mean())
+    added = 0.0 if np.isnan(of_runs) else float((of_runs / n_runs).mean())
     return max(0.0, float(draws.var(axis=1, ddof=1).mean()) - added)
 
 

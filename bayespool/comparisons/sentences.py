@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 _CAUSES = {
     "topics": "topics",
-    "replicates": "runs",
+    "runs": "runs",
     "unjudged": "unjudged documents",
 }
 """Names of what the variance of a system's score is due to, keyed by the beginnings of columns."""
@@ -384,7 +384,7 @@ def system_sentence(row: Mapping[Any, Any]) -> str:
     Examples
     --------
     >>> row = {"measure": "P@10", "system": "a", "n_runs": 3, "value": 0.4, "lower": 0.3, "upper": 0.5}
-    >>> row |= {"ci_prob": 0.95, "topics_variance": 0.8, "replicates_variance": 0.15}
+    >>> row |= {"ci_prob": 0.95, "topics_variance": 0.8, "runs_variance": 0.15}
     >>> row |= {"unjudged_variance": 0.05}
     >>> for sentence in system_sentence(row).split(": "):
     ...     print(sentence)

@@ -109,12 +109,12 @@ COMPARISON_COLUMNS = PAIR | {
     "among_best": Column("among\nthe best", "flag", "Whether no run is significantly better."),
     "prob_best": Column("chance to\nbe best", "chance", "Chance of rank 1; tied runs share it equally."),
     "expected": Column("expected\nscore", "score", "The score without the winner's curse."),
-    "system": Column("system", "text", "The system that runs are replicates of; or a run of any system."),
+    "system": Column("system", "text", "The system; or a run of any system."),
     "n_runs": Column("runs", "count", "Number of its runs."),
     "variance": Column("variance", "score", "Variance of the score, of which there are these shares.", 6),
     "systems_variance": Column("due to\nsystems", "share", "Share of the variance due to the systems."),
     "topics_variance": Column("due to\ntopics", "share", "Share of the variance due to the topics."),
-    "replicates_variance": Column("due to\nruns", "share", "Share of the variance due to the runs."),
+    "runs_variance": Column("due to\nruns", "share", "Share of the variance due to the runs."),
     "unjudged_variance": Column("due to\nunjudged", "share", "Share due to unjudged documents."),
     "effect_size": Column(
         "effect\nsize",
@@ -328,7 +328,7 @@ _VARIANCE_VIEW = View(
     names=("system", "estimator"),
     columns=(
         *("n_runs", "value", IntervalColumn(), "variance", "systems_variance"),
-        *("topics_variance", "replicates_variance", "unjudged_variance"),
+        *("topics_variance", "runs_variance", "unjudged_variance"),
     ),
     note="A system scores the mean of its runs; for a population its runs are a sample, too.",
     spare=("variance", "systems_variance"),

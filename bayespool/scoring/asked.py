@@ -28,7 +28,7 @@ from bayespool.measures.base import with_ideal
 from bayespool.measures.groups import Groups, find_groups
 from bayespool.measures.parsing import parse_measures, parse_sole_measure
 from bayespool.models.terms import refuse_lacking_columns
-from bayespool.names import By, Estimand, Ideal
+from bayespool.names import By, Estimand, Ideal, Scope
 from bayespool.notes import Note, noted
 from bayespool.pooling import describe_pool
 from bayespool.posterior import PosteriorEstimator
@@ -221,6 +221,12 @@ class Asked:
     def interval_prob(self) -> float:
         """Probability of the intervals."""
         return fill_ci_prob(self.ci_prob)
+
+    def check_scope(self, name: str, scope: Any) -> None:
+        """Raise `InputError` for an unknown scope, and for groups as a sample where none are asked for."""
+        check_choice(name, scope, Scope)
+        if scope == "groups" and self.groups is None:
+            raise InputError("no groups to be a sample", hint="name the groups of topics: --groups FILE")
 
     def estimators_or(
         self, default: Estimators, *, has_as_judged: bool = False, **settings: Any

@@ -192,7 +192,8 @@ class ReadableScores(Result):
         """Return the table of scores, and others that people read with it."""
         scores = readable(self.table(), self.metadata, arrangement)
         width = Arrangement(width=arrangement.width) if arrangement else None
-        return tuple(map(self.marked, scores.read(width)))
+        by_group = (table for table in self.tables() if table.name == "groups")
+        return tuple(self.marked(text) for table in (scores, *by_group) for text in table.read(width))
 
     @property
     def far_runs(self) -> set[str]:

@@ -16,10 +16,12 @@ from bayespool.errors import InputError
 from bayespool.evidence import Bounds
 from bayespool.measures import Estimates, Measure, parse_measure
 from bayespool.measures.estimates import draws_container
+from bayespool.measures.groups import Groups
 from bayespool.measures.populations import estimate_population
 from bayespool.notes import Note, noted
 from bayespool.report.saving import StoredResult, content, read_result, result_of_json
 from bayespool.scoring.columns import RUN_COLUMNS
+from bayespool.scoring.grouped import group_sentences, groups_table
 from bayespool.scoring.readable import (
     ReadableScores,
     checks_table,
@@ -201,8 +203,11 @@ class Scores(ReadableScores):
         Version, fingerprint, pool and settings, to quote with a result.
     by_topic : bool, default False
         Whether people read a row per run and topic instead of one per run.
-    scope : {"these-topics", "population"}
-        Whether rows by run also have the interval of the population of topics.
+    scope : {"these-topics", "population", "groups"}
+        Whether rows by run also have the interval of the population of topics, or means of groups that of a
+        population of groups.
+    groups : Groups or None
+        Groups of topics, if they are asked for.
     without_labels : tuple of Estimates
         Estimates of posteriors without the labels of second judges, if there are any.
     """
@@ -216,6 +221,7 @@ class Scores(ReadableScores):
     metadata: Mapping[str, Any]
     by_topic: bool = False
     scope: Scope = "these-topics"
+    groups: Groups | None = None
     without_labels: tuple[Estimates, ...] = ()
 
     def __repr__(self) -> str:
@@ -326,6 +332,8 @@ class Scores(ReadableScores):
         """Return a sentence per run if runs are few, and the true scores if simulated."""
         n_topics = len(self.query_ids)
         sentences = score_sentences(self._scores.frame, self.measures, n_topics, self.metadata)
+        if self.groups is not None:
+            sentences += group_sentences(self)
         for measure, values in self.metadata.get("truth", {}).items():
             true_values = ", ".join(f"{run} {number(value)}" for run, value in values.items())
             sentences.append(f"truth of the simulation, {measure} if all were judged: {true_values}")
@@ -334,7 +342,8 @@ class Scores(ReadableScores):
     def tables(self) -> tuple[Table, ...]:
         """Return all tables, the main one first.
 
-        ``scores`` by run, a row per estimator; ``topics`` by run and topic where these are at most 600 or
+        ``scores`` by run, a row per estimator; ``groups`` by run and group of topics, if these are asked for;
+        ``topics`` by run and topic where these are at most 600 or
         people read them; ``unjudged`` shares by run and topic, ``checks`` of the draws, ``indicators`` of
         the anti-precision correction, ``constants`` that corrections are fitted to and ``run_notes``.
         """
@@ -344,6 +353,7 @@ class Scores(ReadableScores):
         elif self._is_small:
             first.append(self._topics)
         others = (
+            *([] if self.groups is None else [groups_table(self)]),
             unjudged_table(self.run_ids, self.query_ids, self.bounds),
             checks_table(self.metadata),
             indicators_table(self.estimates),

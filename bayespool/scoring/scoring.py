@@ -67,8 +67,9 @@ def score(
         `bayespool.scoring.DEFAULT_ESTIMATORS`, `bayespool.scoring.ALL_ESTIMATORS` and
         `bayespool.scoring.PAIRED_ESTIMATORS`, in which each published correction is followed by the
         posterior of its hierarchical form.
-    scope : {"these-topics", "population"}, default "these-topics"
-        What is uncertain: unjudged documents, or topics too (population), of which these are a sample.
+    scope : {"these-topics", "population", "groups"}, default "these-topics"
+        What is uncertain: unjudged documents, or topics too (population), of which these are a sample, or for
+        means of groups the groups.
     progress : callable, optional
         Called with a text on each stage of the work as it begins: ``progress(text, done=0, total=0)``.
     **asked
@@ -116,9 +117,9 @@ def score(
     run_id  bound_lower  bound_upper
        run         0.25         0.75
     """
-    check_choice("scope", scope, Scope)
     question = Asked(collection, run_ids, measures, estimators=estimators, **asked)
-    targets = question.resolve(question.estimators_or("default"))
+    question.check_scope("scope", scope)
+    targets = question.resolve(question.estimators_or("default"), may_group=True)
     settings = question.describe(measures=question.measures, estimators=targets.estimators, scope=scope)
     scores = score_targets(
         targets, scope=scope, ci_prob=question.interval_prob, settings=settings, progress=progress
@@ -157,8 +158,10 @@ def score_targets(
     )
     refuse_too_many_draws(targets.estimators, bounds)
     warn_of_judged_runs(collection, bounds)
-    if scope == "population":
+    if scope != "these-topics":
         refuse_one_topic(bounds[0].low.n_topics)
+        if targets.groups is not None:
+            targets.groups.refuse_one_topic()
     results = []
     for e, label in zip(targets.estimators, estimator_labels(targets.estimators), strict=True):
         if progress is not None:
@@ -173,6 +176,7 @@ def score_targets(
         estimates=tuple(group[i] for i in range(len(measures)) for group in results),
         ci_prob=ci_prob,
         scope=scope,
+        groups=targets.groups,
         metadata={
             "bayespool": __version__,
             "settings": dict(settings),

@@ -1,4 +1,4 @@
-"""Scores of systems from replicates: parts of the variance by hand, coverage, and what readers see."""
+"""Scores of systems from their runs: parts of the variance by hand, coverage, and what readers see."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ def test_parts_of_the_variance_by_hand() -> None:
     np.testing.assert_allclose(found.value, [0.65, 0.3])
     np.testing.assert_allclose(found.topics_variance, [0.02 / 2, 0.02 / 2])
     # means .5 and .7, then .5 and .9: squares .02 and .08, one degree of freedom
-    assert found.replicate == pytest.approx(0.05)
-    np.testing.assert_allclose(found.replicates_variance, [0.025, 0.05])
+    assert found.run == pytest.approx(0.05)
+    np.testing.assert_allclose(found.runs_variance, [0.025, 0.05])
     np.testing.assert_allclose(found.unjudged_variance, [0.0025, 0.01])
-    # variance between .6 and .2, .7 and .4, less what replicates add
+    # variance between .6 and .2, .7 and .4, less what runs add
     assert found.system == pytest.approx((0.08 + 0.045) / 2 - 0.0375)
 
 
-def test_single_runs_say_nothing_of_replicates() -> None:
+def test_single_runs_say_nothing_of_runs_like_them() -> None:
     draws = np.random.default_rng(1).integers(0, 10, size=(50, 2, 8))
     found = system_scores(Values(draws, 10), {"a": [0], "b": [1]})
-    assert np.isnan(found.replicate)
-    assert np.isnan(found.replicates_variance).all()
+    assert np.isnan(found.run)
+    assert np.isnan(found.runs_variance).all()
     assert np.isfinite(found.like_these).all()
 
 
@@ -60,7 +60,7 @@ def test_intervals_hold_the_mean_over_topics_and_runs() -> None:
 def test_a_comparison_has_systems(tmp_path: Path) -> None:
     asked = {"estimators": "posterior-ratio", "posterior_settings": "draws=20", "systems": SYSTEMS}
     found = compare(load_example(), list(SYSTEMS), "P@10", **asked)
-    frame, shares = found.variance(), ["topics_variance", "replicates_variance", "unjudged_variance"]
+    frame, shares = found.variance(), ["topics_variance", "runs_variance", "unjudged_variance"]
     values = found.scores["P@10", "posterior-ratio"].draws
     assert values is not None
     here = frame[frame["scope"] == "these-topics"].set_index("system")

@@ -1,0 +1,155 @@
+"""Scores by group of topics, and means of groups with equal weight."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayespool.measures import Estimates, equal_tailed_interval
+from bayespool.measures.groups import ALL_TOPICS, MEAN_OF_GROUPS, Groups, groups_text
+from bayespool.measures.populations import estimate_population, group_draws
+from bayespool.randomness import key_of
+from bayespool.scoring.score_tables import conditions, main_estimator, missing_topics
+from bayespool.tables.formatting import interval, level, number
+from bayespool.tables.table import Column, IntervalColumn, Pivot, Table, View
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from bayespool.arrays import AnyArray, FloatArray
+    from bayespool.scoring.scores import Scores
+
+_COLUMNS = {
+    "group": Column("group", "text", "Group of topics; mean of groups: with equal weight."),
+    "n_topics": Column("topics", "count", "Number of topics."),
+}
+_MAX_RUNS = 6
+_N_DRAWS = 4000  # of scores that are known
+
+
+def groups_table(scores: Scores) -> Table:
+    """Return the table ``groups``: a row per run, measure, estimator and part, which is a group of topics,
+    the mean of groups or all topics.
+    """
+    groups = scores.groups
+    assert groups is not None
+    frame = _frame(scores, groups)
+    there = IntervalColumn("population_lower", "population_upper", _there(scores))
+    views = []
+    for measure in scores.measures:
+        rows = frame[frame["measure"] == str(measure)]
+        estimator = main_estimator(rows) or str(rows["estimator"].iloc[0])
+        has_interval = bool(rows.loc[rows["estimator"] == estimator, "ci_prob"].notna().any())
+        whole: tuple[Any, ...] = ("as_judged",)
+        whole += ("value", IntervalColumn()) if has_interval else ()
+        whole += (there,) if "population_lower" in frame else ()
+        texts = [missing_topics(scores.metadata), conditions(scores.metadata, [measure])]
+        title = f"{measure} by group of topics, and mean of {len(groups.names)} groups with equal weight"
+        views.append(
+            View(
+                title="; ".join(filter(None, [title, *texts])),
+                names=("run_id",),
+                columns=(
+                    Pivot(("value" if has_interval else "as_judged",), "group", values=groups.names),
+                    Pivot(whole, "group", values=(MEAN_OF_GROUPS, ALL_TOPICS), grouped=True),
+                ),
+                where={"measure": str(measure), "estimator": estimator},
+                sort="-value" if has_interval else "-as_judged",
+            )
+        )
+    return Table("groups", "Scores by group of topics", frame, _COLUMNS, tuple(views))
+
+
+def _there(scores: Scores) -> str:
+    return "on groups\nlike these" if scores.scope == "groups" else "on topics\nlike these"
+
+
+def _frame(scores: Scores, groups: Groups) -> pd.DataFrame:
+    import pandas as pd
+
+    rows = [columns for e in scores.estimates for columns in _columns(scores, e, groups)]
+    return pd.concat(map(pd.DataFrame, rows), ignore_index=True)
+
+
+def _columns(scores: Scores, e: Estimates, groups: Groups) -> Iterator[dict[str, Any]]:
+    """Yield the columns of an estimator, by group."""
+    bounds = scores.bounds[scores.measures.index(e.measure)]
+
+    def parts(values: AnyArray) -> FloatArray:  # by group, mean of groups and mean of topics
+        whole = [groups.mean(values)[..., None], values.mean(axis=-1)[..., None]]
+        return np.concatenate([groups.by_group(values), *whole], axis=-1)
+
+    columns = {"as_judged": parts(bounds.low.scores()), "bound_lower": parts(bounds.least.scores())}
+    columns |= {"bound_upper": parts(bounds.most.scores()), "value": parts(e.per_topic)}
+    columns["value"][:, -1] = e.value
+    ends = np.full((2, *columns["value"].shape), np.nan)
+    if e.draws is not None:
+        drawn = group_draws(e.draws.amount, groups, "these-topics") / e.draws.unit
+        columns["value"][:, :-1] = drawn.mean(axis=0)
+        ends[:, :, :-1] = equal_tailed_interval(drawn, scores.ci_prob)
+        ends[:, :, -1] = e.interval(scores.ci_prob)
+    columns |= {"lower": ends[0], "upper": ends[1]}
+    if scores.scope != "these-topics":
+        there = _population(scores, e, groups)
+        columns |= {"population_lower": there[0], "population_upper": there[1]}
+    n_topics = [*groups.n_topics.tolist(), len(groups.labels), len(groups.labels)]
+    for k, (name, n) in enumerate(zip((*groups.names, MEAN_OF_GROUPS, ALL_TOPICS), n_topics, strict=True)):
+        keys: dict[str, Any] = {"run_id": np.array(scores.run_ids, dtype=object), "measure": str(e.measure)}
+        keys |= {"estimator": e.estimator, "group": name, "n_topics": n}
+        keys |= {"ci_prob": np.nan if e.draws is None else scores.ci_prob}
+        yield keys | {column: values[:, k] for column, values in columns.items()}
+
+
+def _population(scores: Scores, e: Estimates, groups: Groups) -> FloatArray:
+    """Return ends of intervals on topics, or groups, like these, shape (end, run, part).
+
+    Each run is drawn by itself, with the degrees of freedom of its own mean; scores without draws are known.
+    """
+    seed = int(scores.metadata["settings"]["random_seed"])
+    if e.draws is None and np.isnan(e.per_topic).any():
+        return np.full((2, len(scores.run_ids), len(groups.names) + 2), np.nan)
+    known = np.broadcast_to(e.per_topic, (_N_DRAWS, *e.per_topic.shape))
+    draws, unit = (known, 1) if e.draws is None else (e.draws.amount, e.draws.unit)
+    ends, (least, most) = [], e.measure.range
+    for run in range(len(scores.run_ids)):
+        drawn = group_draws(draws[:, [run]], groups, scores.scope, random_seed=key_of(seed, e.measure))
+        ends.append(equal_tailed_interval(drawn[:, 0] / unit, scores.ci_prob))
+    whole = estimate_population(e, scores.ci_prob, random_seed=seed)
+    of_groups = np.array(ends).transpose(1, 0, 2).clip(least, most)
+    return np.concatenate([of_groups, np.stack([whole.lower, whole.upper])[:, :, None]], axis=2)
+
+
+def group_sentences(scores: Scores) -> Iterator[str]:
+    """Yield a sentence for each measure on means of groups: of few runs all, else the highest."""
+    groups = scores.groups
+    assert groups is not None
+    frame = groups_table(scores).frame
+    for measure in scores.measures:
+        rows = frame[frame["measure"] == str(measure)]
+        estimator = main_estimator(rows)
+        by, value = (estimator, "value") if estimator else (rows["estimator"].iloc[0], "as_judged")
+        rows = rows[rows["estimator"] == by].sort_values(value, ascending=False, kind="stable")
+        means, over = (rows[rows["group"] == name] for name in (MEAN_OF_GROUPS, ALL_TOPICS))
+        n = int(over["n_topics"].iloc[0])
+        shown = means if len(means) <= _MAX_RUNS else means[:1]
+        texts = []
+        for row in shown.to_dict("records"):
+            ends = "as judged"
+            if estimator:
+                ends = f"{level(row['ci_prob'])} interval {interval(row['lower'], row['upper'], 3)}, {by}"
+            if "population_lower" in row:
+                there = interval(row["population_lower"], row["population_upper"], 3)
+                ends += f"; {_there(scores)} {there}".replace("\n", " ")
+            texts.append(f"{row['run_id']} is {number(row[value], 3)} ({ends})")
+        which = (
+            f"the {measure}"
+            if len(shown) == len(means)
+            else f"the highest of {len(means)} runs, the {measure}"
+        )
+        text = f"As a mean of {groups_text(groups)}, {which} of {', that of '.join(texts)}"
+        highest = ", ".join(
+            f"{row['run_id']} {number(row[value], 3)}" for row in over[: len(shown)].to_dict("records")
+        )
+        yield f"{text}; over all {n} topics: {highest}."
