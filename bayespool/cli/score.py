@@ -223,7 +223,8 @@ def _run_name(text: str) -> str:
     "comparisons/comparing.py:gate",
     argument=files_argument(
         "runs",
-        help="OLD.run NEW.run: the run that there is, and the new one; or names of runs of --unpool.",
+        help="OLD.run NEW.run: the run that there is, and the new one; or names of runs of --unpool. With "
+        "--systems all runs of two systems, of which the first named is the old one.",
     ),
     first="qrels pool organizations measures margin probability scope estimators unpool collections "
     "random_seed",
@@ -234,9 +235,10 @@ def gate(files: Files, keywords: dict[str, Any], outputs: Outputs) -> None:
     """Decide whether a new run may replace another: exit status 0 if it is better or equal, 1 if it is worse,
     2 if that cannot be told, 3 after an error. One line says why.
     """
-    if len({*files.runs, *files.names}) != 2 or any(path.is_dir() for path in files.runs):
+    systems = "systems" in keywords
+    if not systems and (len({*files.runs, *files.names}) != 2 or any(path.is_dir() for path in files.runs)):
         raise InputError("the order of two runs decides", hint="name two files: OLD.run NEW.run")
-    decided = replace(files, names_by_path=True).compute(comparisons.gate, keywords)
+    decided = replace(files, names_by_path=not systems).compute(comparisons.gate, keywords)
     if is_as_json():
         print_document({}, decided.metadata, summary=[decided.sentence])
     else:

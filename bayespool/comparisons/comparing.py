@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Unpack
+from typing import Any, Literal, Unpack, get_args
 
 import numpy as np
 
-from bayespool.arrays import BoolArray, FloatArray, Progress
+from bayespool.arrays import FloatArray, Progress
 from bayespool.collection import Collection
 from bayespool.collection.contents import Systems, expect_collection, parse_systems
 from bayespool.comparisons.comparison import Comparison, TestKey
@@ -34,6 +34,7 @@ from bayespool.comparisons.significance import (
 from bayespool.errors import InputError, known_names
 from bayespool.evidence.difference_bounds import difference_bounds
 from bayespool.measures import Estimates, Estimator, Measure, Normalized, equal_tailed_interval
+from bayespool.measures.groups import groups_text
 from bayespool.names import AS_JUDGED, Control, Scope, SignificanceTest
 from bayespool.notes import Note
 from bayespool.posterior import PosteriorEstimator
@@ -61,6 +62,7 @@ _DECIMALS = 12
 _SCOPES: dict[Scope, str] = {
     "these-topics": "these topics",
     "population": "topics like these",
+    "groups": "groups like these",
 }
 _STATUS: dict[Verdict, int] = {"better or equal": 0, "worse": 1, "cannot be told": 2}
 
@@ -157,7 +159,7 @@ def compare(
     """
     question = Asked(collection, run_ids, measures, estimators=estimators, **asked)
     asked_scopes = listed("scope", scope, question.check_scope)
-    scopes = tuple(dict.fromkeys("population" if each == "groups" else each for each in asked_scopes))
+    scopes = ("these-topics", "population") if "groups" in asked_scopes else asked_scopes
     tested = listed("tests", tests, check_choice, SignificanceTest)
     check_share("level", level)
     check_announced(announce)
@@ -188,7 +190,8 @@ def compare(
     comparing |= {"systems": systems, "random_seed": question.random_seed, "progress": progress}
     comparing["is_named"] = estimators is not None
     comparison = compare_scores(scores, **comparing, bounds=bounds)
-    return replace(comparison, contrasts=_contrasts(targets, scores, against, asked_scopes))
+    contrasted = tuple(each for each in get_args(Scope) if each in (*scopes, *asked_scopes))
+    return replace(comparison, contrasts=_contrasts(targets, scores, against, contrasted))
 
 
 def _contrasts(
@@ -395,17 +398,18 @@ def gate(
     ----------
     collection : Collection
     run_ids : iterable of str
-        Two runs: the one that there is, then the new one.
+        Two runs: the one that there is, then the new one. With ``systems`` two systems, or their runs.
     measures : measure, default "P@10"
         The measure of the rankings: P@10, nDCG@10, AP@100, …; one of them.
     margin : float, default 0
         The new run may be lower by this and is still as good.
     probability : float, default 0.95
         Chance that a verdict needs: that the new run is not lower by more than the margin, or that it is.
-    scope : {"these-topics", "population"}, default "population"
-        What the verdict speaks of: a population of topics, or these topics. For a population these topics
-        are a sample of its topics, which is what a change of a system is judged by; on these topics only
-        unjudged documents are uncertain.
+    scope : {"these-topics", "population", "groups"}, default "population"
+        What the verdict speaks of: a population of topics, these topics, or a population of groups. For a
+        population these topics are a sample of its topics, which is what a change of a system is judged by,
+        as its runs are of a system; on these topics only unjudged documents are uncertain. Of groups the
+        verdict is on their mean with equal weight.
     estimators : str or PosteriorEstimator, optional
         The posterior, by name: 'posterior-ratio'; default: 'posterior-combined'. Without a pool, while
         documents are unjudged, only one that is named decides.
@@ -442,40 +446,48 @@ def gate(
     question.check_scope("scope", scope)
     estimator = question.sole_posterior
     expect_collection(collection)
-    pair = listed("run_ids", collection.given_run_ids if run_ids is None else question.run_ids)
-    if len(set(pair)) != 2 or len(pair) != 2:
-        raise InputError(f"{counted(len(set(pair)), 'run')}", hint="name two: the one there is, the new one")
+    named = listed("run_ids", collection.given_run_ids if run_ids is None else question.run_ids)
+    systems = parse_systems(question.systems)
+    runs = runs_of_systems(named, systems, collection.run_ids)
+    units = Units.of(runs, systems)
+    if len(units.names) != 2 or (len(named) != 2 and not systems):
+        noun = "system" if systems else "run"
+        raise InputError(counted(len(units.names), noun), hint="name two: the one there is, the new one")
     deciding = {"margin": margin, "probability": probability}
-    targets = replace(question, run_ids=pair).resolve((estimator,), measures=(measure,))
+    targets = replace(question, run_ids=runs).resolve((estimator,), measures=(measure,), may_group=True)
     targets.metadata["pool_notes"] += _kinship(targets)
     settings = question.describe(measures=measure, estimator=estimator, scope=scope, **deciding)
     scores = score_targets(targets, scope=scope, settings=settings, progress=progress)
-    of_pair, ci_prob = [scores.run_ids.index(run) for run in pair], question.interval_prob
+    units, ci_prob = units.among(runs, scores.run_ids), question.interval_prob
+    of_pair = [run for members in units.members for run in members]
+    *_, of_groups, part = [None, *Part.all_of(len(scores.query_ids), targets.groups)]
+    part = of_groups or part
     (bounds,), (e,) = scores.bounds, scores.estimates
     is_open = bool(bounds.has_unjudged[of_pair].any())
-    given: list[str] = [*list_conditions(scores.metadata, [measure], far_runs(scores.to_frame()), pair)]
+    given: list[str] = [*list_conditions(scores.metadata, [measure], far_runs(scores.to_frame()), runs)]
     needed, lead = f"and a verdict needs {probability:g}", np.full(1, np.nan)
     if not is_open:
         given = []
     if e.draws is None:
         given = [f"{estimator.name}: {'; '.join(e.notes[0])}"]
     else:
-        lead = _draw_lead(e, scope, question.random_seed, of_pair)
+        lead = _draw_lead(e, scope, question.random_seed, units, part)
     lower, upper = (float(end) for end in equal_tailed_interval(lead, ci_prob))
     chance = np.nan if e.draws is None else _chance_of(lead, margin)
     numbers = {"difference": float(lead.mean()), "lower": lower, "upper": upper, "prob_not_worse": chance}
     verdict: Verdict = "cannot be told"
     if is_open and estimators is None and is_on_priors(scores.metadata):
         needed = "and without a pool only a posterior that is named decides (--estimators posterior-combined)"
-    elif not scores.metadata["passages"].keys().isdisjoint(pair):
+    elif not scores.metadata["passages"].keys().isdisjoint(runs):
         needed = "and ids that match only without a suffix decide nothing (--reading documents=best-passage)"
     elif max(chance, 1 - chance) >= probability:
         verdict = "better or equal" if chance > 0.5 else "worse"
-    both, missing = np.all(scores.has_topic[of_pair], axis=0), missing_topics(scores.metadata, pair)
+    both, missing = np.all(scores.has_topic[of_pair], axis=0), missing_topics(scores.metadata, runs)
+    common_part = part.among(both)
     common = np.nan  # chance on the topics that both have
     if verdict != "cannot be told" and missing:
-        if both.sum() >= (2 if scope == "population" else 1):
-            common = _chance_of(_draw_lead(e, scope, question.random_seed, of_pair, both), margin)
+        if common_part.may_be_sampled if scope != "these-topics" else both.any():
+            common = _chance_of(_draw_lead(e, scope, question.random_seed, units, common_part), margin)
         if not (common if chance > 0.5 else 1 - common) >= probability:  # NaN, too
             verdict, needed = "cannot be told", f"{needed}, also on the topics that both have"
     what = f"has no estimate ({'; '.join(given)})"
@@ -485,31 +497,30 @@ def gate(
             f"is {difference(numbers['difference'], 3)} ({'; '.join([by, *given])}); the chance that it is "
             f"at least {-margin or 0:g} is {chance_text(chance)}, {needed}"
         )
-    sentence = f"{verdict}: the {measure} of {pair[1]} − {pair[0]} on {_SCOPES[scope]} {what}"
-    decision: dict[str, Any] = {"run_ids": list(pair), "verdict": verdict, "status": _STATUS[verdict]}
+    where = _SCOPES[scope].replace("like", f"{'and runs ' * units.are_systems}like")
+    if targets.groups is not None:
+        where = f"{where}, as a mean of {groups_text(targets.groups)},"
+    sentence = f"{verdict}: the {measure} of {units.text(1)} − {units.text(0)} on {where} {what}"
+    decision: dict[str, Any] = {"run_ids": list(runs), "verdict": verdict, "status": _STATUS[verdict]}
     decision |= {"ci_prob": ci_prob, "conditions": given}
     decision |= {name: None if np.isnan(number) else number for name, number in numbers.items()}
     if is_open:
-        places = np.array(of_pair[1:]), np.array(of_pair[:1])
-        ends = difference_bounds(targets.collection, bounds, places, targets.estimand)
-        decision |= {"bound_lower": float(ends[0][0]), "bound_upper": float(ends[1][0])}
-        between = " and ".join(difference(float(end[0]), 3) for end in ends)
+        places = np.array([1]), np.array([0])
+        least, most = unit_bounds(targets.collection, bounds, units, places, (part,), targets.estimand)
+        decision |= {"bound_lower": float(least[0, 0]), "bound_upper": float(most[0, 0])}
+        between = " and ".join(difference(float(end[0, 0]), 3) for end in (least, most))
         reach = " in their reach" * isinstance(measure, Normalized)
         sentence += f"; on these topics it is between {between} whatever the unjudged documents{reach} are"
     if missing:
-        sentence += f"; {missing}: {_lead_on(both, scores, of_pair, common)}"
+        sentence += f"; {missing}: {_lead_on(common_part, scores, units, common)}"
     sentence = f"{sentence}. {ideal_sentence(scores.metadata['ideals'])}".strip()
     return Gate(verdict, sentence, **numbers, metadata={**scores.metadata, "gate": decision})
 
 
-def _draw_lead(
-    e: Estimates, scope: Scope, random_seed: int, pair: Sequence[int], topics: BoolArray | None = None
-) -> FloatArray:
-    """Return draws of the second run's score minus the first's, on some of the topics."""
-    values, unit = draws_in_scope(e, scope, random_seed, topics)
-    largest = largest_difference(e.measure)
-    lead = (values[:, pair[1]] - values[:, pair[0]]) / unit
-    return np.asarray(np.round(lead, _DECIMALS).clip(-largest, largest))
+def _draw_lead(e: Estimates, scope: Scope, random_seed: int, units: Units, part: Part) -> FloatArray:
+    """Return draws of the second unit's score minus the first's."""
+    values, largest = part.draws(e, units, scope, random_seed), largest_difference(e.measure)
+    return np.asarray(np.round(values[:, 1] - values[:, 0], _DECIMALS).clip(-largest, largest))
 
 
 def _chance_of(lead: FloatArray, margin: float) -> float:
@@ -517,11 +528,11 @@ def _chance_of(lead: FloatArray, margin: float) -> float:
     return float((lead >= -margin - 10.0**-_DECIMALS).mean())
 
 
-def _lead_on(both: BoolArray, scores: Scores, pair: Sequence[int], chance: float) -> str:
+def _lead_on(common: Part, scores: Scores, units: Units, chance: float) -> str:
     """Return a clause on the new run's lead on the topics that both have, with its chance if there is one."""
-    if not both.any():
+    if not common.topics.any():
         return "no topic is common to both"
-    old, new = scores.estimates[0].per_topic[pair][:, both].mean(axis=1)
+    old, new = common.mean(units.average(scores.estimates[0].per_topic))
     of_chance = "" if np.isnan(chance) else f" (chance {chance_text(chance)})"
-    n = int(both.sum())
+    n = int(common.topics.sum())
     return f"on the {counted(n, 'topic')} that both have it is {difference(new - old, 3)}{of_chance}"

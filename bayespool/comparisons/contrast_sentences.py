@@ -11,7 +11,7 @@ from bayespool.comparisons.sentences import amount, chance_text, conditional, p_
 from bayespool.comparisons.tables import mean_test_text
 from bayespool.measures.groups import ALL_TOPICS, MEAN_OF_GROUPS, groups_text
 from bayespool.names import AS_JUDGED, Scope
-from bayespool.tables.formatting import counted, interval, level, number, some_of
+from bayespool.tables.formatting import counted, interval, level, number, p_value, some_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -83,10 +83,7 @@ def _sentence(
     here, turn = whole.iloc[0], 1
     if here["difference"] < 0:
         turn, pair = -1, (pair[1], pair[0])
-    first, second = (
-        f"{units.names[i]} ({counted(len(units.members[i]), 'run')})" if units.are_systems else units.names[i]
-        for i in pair
-    )
+    first, second = map(units.text, pair)
     text = f"{of_what or 'On these topics '}the {measure} of {first} is higher than that of {second} by "
     text += amount(turn * here["difference"])
     is_open = bool(here["bound_lower"] < here["bound_upper"])
@@ -104,23 +101,27 @@ def _sentence(
         if scope in whole.index:
             row = whole.loc[scope]
             text += f" {where} the {level(comparison.ci_prob)} interval is {_interval(row, turn)} (chance "
-            text += f"that it is higher {_chance(row, turn)})."
+            over = f", t test over groups p {p_value(row['p_adjusted'])}" * (scope == "groups")
+            text += f"that it is higher {_chance(row, turn)}{over})."
     text += _significance(comparison, measure, here, is_open=is_open)
     if groups is None:
         return text
     by_group = rows[rows["scope"] == here.name]
     single = by_group[by_group["group"].isin(groups.names)]
     over = by_group[by_group["group"] == ALL_TOPICS].iloc[0]
-    clear = single[single["significant"].fillna(False)]["group"].tolist()
+    is_so = single["significant"].fillna(False) & (single["difference"] * turn > 0)
+    clear = single[is_so]["group"].tolist()
     lead = turn * over["difference"]
     text += f" It is higher in {int((single['difference'] * turn > 0).sum())} of {len(groups.names)} groups"
-    text += f" (significantly different in {some_of(clear)})" * bool(clear)
+    text += f" (significantly so in {some_of(clear)})" * bool(clear)
     way = "lower" if lead < 0 else "higher"
     return f"{text}, and over all {over['n_topics']} topics {way} by {amount(abs(lead))}."
 
 
 def _significance(comparison: Comparison, measure: Measure, row: Any, *, is_open: bool) -> str:
     """Return a sentence on the test of a pair; without a verdict where judging could take it back."""
+    import pandas as pd
+
     p, text = (
         float(row["p_adjusted"]),
         f" On the existing judgments the difference of {amount(abs(row['as_judged']))}",
@@ -128,7 +129,7 @@ def _significance(comparison: Comparison, measure: Measure, row: Any, *, is_open
     if np.isnan(p):
         return f"{text} has no test."
     is_low = p <= comparison.level
-    in_doubt = row["significant"] is not True if is_low else is_open and not comparison.decides(measure)
+    in_doubt = pd.isna(row["significant"]) if is_low else is_open and not comparison.decides(measure)
     verb = f"{'would' if in_doubt else 'is'}{' not' * (not is_low)}{' be' * in_doubt}"
     condition = " if all that is unjudged were nonrelevant" * in_doubt
     tested = f"{mean_test_text(comparison)}: {p_text(p)}, standard error {number(row['standard_error'], 3)}"

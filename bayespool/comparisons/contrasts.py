@@ -9,18 +9,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayespool.arrays import BoolArray, FloatArray
+from bayespool.arrays import AnyArray, BoolArray, FloatArray
 from bayespool.collection import Collection
 from bayespool.collection.contents import Systems
-from bayespool.comparisons.draws import largest_difference
-from bayespool.comparisons.significance import Pairs, adjusted_values
+from bayespool.comparisons.draws import largest_difference, largest_rejected
+from bayespool.comparisons.significance import Pairs, adjusted_values, announced_order
 from bayespool.evidence import Bounds
 from bayespool.evidence.difference_bounds import difference_bounds
 from bayespool.measures import Estimates, Measure, equal_tailed_interval
 from bayespool.measures.groups import ALL_TOPICS, MEAN_OF_GROUPS, Groups, MeanTest, t_test_of_groups
 from bayespool.measures.populations import AddedVariance, average_runs, mean_draws
-from bayespool.names import AS_JUDGED, Control, Estimand, Scope
+from bayespool.names import AS_JUDGED, Estimand, Scope
 from bayespool.randomness import key_of
+from bayespool.tables.formatting import counted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from bayespool.comparisons.comparison import Comparison
 
 _DECIMALS = 12
+_MAX_CELLS = 1 << 22  # numbers
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,17 @@ class Units:
         for place, run in enumerate(run_ids):
             members.setdefault(of.get(run, run), []).append(place)
         return cls(tuple(members), tuple(map(tuple, members.values())), bool(systems))
+
+    def among(self, runs: Sequence[str], run_ids: Sequence[str]) -> Units:
+        """Return units of ``runs`` with their places among ``run_ids``."""
+        members = tuple(tuple(run_ids.index(runs[place]) for place in own) for own in self.members)
+        return Units(self.names, members, self.are_systems)
+
+    def text(self, place: int) -> str:
+        """Return a name, of a system with its number of runs."""
+        if not self.are_systems:
+            return self.names[place]
+        return f"{self.names[place]} ({counted(len(self.members[place]), 'run')})"
 
     def items(self) -> Iterator[tuple[str, tuple[int, ...]]]:
         """Yield names with the places of runs."""
@@ -123,25 +136,24 @@ class Part:
         drawn = mean_draws(amount, self.groups, scope, members=units.members, random_seed=seed)
         return drawn / e.draws.unit
 
-    def test(self, per_topic: FloatArray, units: Units, pairs: Pairs, scope: Scope) -> MeanTest:
-        """Test differences of pairs of units, given scores by run and topic.
+    def test(self, scores: AnyArray, units: Units, pairs: Pairs, scope: Scope) -> MeanTest:
+        """Test differences of pairs of units, from scores of shape (draw, run, topic): (draw, pair).
 
         Topics are a sample, within groups, or in the scope ``groups`` the groups are; the runs of systems
-        are one, too.
+        are one, too. Without two topics in each group all are NaN.
         """
-        scores, groups = per_topic[None][..., self.topics], self.groups
+        (first, second), own, groups = pairs, scores[..., self.topics], self.groups
         if scope == "groups" and groups is not None:
-            scores, groups = groups.by_group(scores), None
+            own, groups = groups.by_group(own), None
         elif not self.may_be_sampled:
-            return MeanTest(*np.full((3, len(pairs[0])), np.nan))
-        (values,), (first, second) = units.average(scores), pairs
-        added, groups = AddedVariance.of_runs(scores, units.members, groups), groups
+            return MeanTest(*np.full((3, len(scores), len(first)), np.nan))
+        values = units.average(own)
+        added = AddedVariance.of_runs(own, units.members, groups)
         variance = None
         if added is not None:
-            variance = added.variance[0, first] + added.variance[0, second], added.degrees
-        return t_test_of_groups(
-            values[first] - values[second], groups or Groups(("",) * values.shape[-1]), variance
-        )
+            variance = added.variance[:, first] + added.variance[:, second], added.degrees[:, None]
+        differences = values[:, first] - values[:, second]
+        return t_test_of_groups(differences, groups or Groups(("",) * own.shape[-1]), variance)
 
 
 @dataclass(frozen=True, eq=False)
@@ -226,23 +238,15 @@ def _measure_columns(
     units, (first, second) = contrasts.units, contrasts.pairs
     judged = comparison.scores[measure, AS_JUDGED].per_topic
     names, noun = np.array(units.names, dtype=object), "system" if units.are_systems else "run"
-    seed, shown = int(comparison.metadata["random_seed"]), comparison.shown_estimator(measure)
-    sure, level = _sure_orders(comparison, contrasts, measure, shown, seed), comparison.level
+    seed, tests = int(comparison.metadata["random_seed"]), dict[Scope, _Tests]()
     for e in (each for each in comparison.scores.estimates if each.measure == measure):
         for scope in contrasts.scopes if e.draws is not None else ("these-topics",):
-            parts = contrasts.parts_in(scope)
-            tests = {k: part.test(judged, units, contrasts.pairs, scope) for k, part in parts}
-            adjusted = _adjusted({k: t.p for k, t in tests.items()}, contrasts.parts, comparison.control)
-            for k, part in parts:
-                values = part.mean(units.average(e.per_topic))
-                of_judged = part.mean(units.average(judged))
-                lead = of_judged[first] - of_judged[second]
-                significant = (adjusted[k] <= level).astype(float)
-                significant[np.isnan(adjusted[k])] = np.nan
-                significant[(significant == 1) & (sure[k] * lead <= 0)] = np.nan
+            if scope not in tests:
+                tests[scope] = _Tests.of(comparison, contrasts, measure, scope)
+            for k, part in contrasts.parts_in(scope):
+                values, of_judged = (part.mean(units.average(x)) for x in (e.per_topic, judged))
                 columns: dict[str, Any] = {"measure": str(measure), "estimator": e.estimator, "scope": scope}
-                n_topics = int(part.topics.sum())
-                columns |= {"group": part.name, "n_topics": n_topics}
+                columns |= {"group": part.name, "n_topics": int(part.topics.sum())}
                 columns |= {f"{noun}_a": names[first], f"{noun}_b": names[second]}
                 columns |= {"difference": values[first] - values[second]}
                 if e.draws is not None:
@@ -250,9 +254,8 @@ def _measure_columns(
                 if measure in contrasts.bounds and scope == "these-topics":
                     ends = contrasts.bounds[measure]
                     columns |= {"bound_lower": ends[0][:, k], "bound_upper": ends[1][:, k]}
-                columns |= {"as_judged": lead, "standard_error": tests[k].standard_error}
-                columns |= {"p_value": tests[k].p, "p_adjusted": adjusted[k], "significant": significant}
-                yield columns
+                columns |= {"as_judged": of_judged[first] - of_judged[second]}
+                yield columns | tests[scope].columns(k)
 
 
 def _drawn_columns(
@@ -267,33 +270,59 @@ def _drawn_columns(
     return columns | {"prob_greater": (lead > 0).mean(axis=0), "prob_less": (lead < 0).mean(axis=0)}
 
 
-def _sure_orders(
-    comparison: Comparison, contrasts: Contrasts, measure: Measure, shown: str, seed: int
-) -> list[FloatArray]:
-    """Return for each part the sign of differences that judging hardly takes back, else 0, shape (pair,).
+@dataclass(frozen=True, eq=False)
+class _Tests:
+    """Tests as judged of a measure by the places of parts, and orders that judging hardly takes back."""
 
-    Draws decide as in `Comparison.is_in_doubt`, bounds where none do.
-    """
-    first, second = contrasts.pairs
-    if comparison.decides(measure) and shown != AS_JUDGED:
-        e, signs = comparison.scores[measure, shown], []
-        for part in contrasts.parts:
-            drawn = part.draws(e, contrasts.units, "these-topics", seed)
-            lead = np.round(drawn[:, first] - drawn[:, second], _DECIMALS)
-            up, down = ((lead * way > 0).mean(axis=0) >= 1 - comparison.level / 2 for way in (1, -1))
-            signs.append(up.astype(float) - down)
-        return signs
-    if measure not in contrasts.bounds:
-        return [np.zeros(len(first)) for _ in contrasts.parts]
-    lower, upper = contrasts.bounds[measure]
-    return list(((lower > 0).astype(float) - (upper < 0)).T)
+    found: Mapping[int, MeanTest]
+    adjusted: Mapping[int, FloatArray]
+    order: Mapping[int, AnyArray]
+    level: float
+
+    @classmethod
+    def of(cls, comparison: Comparison, contrasts: Contrasts, measure: Measure, scope: Scope) -> _Tests:
+        """Test the scores as judged, and draws of the first estimator that has any, or ask the bounds."""
+        control, level = comparison.control, comparison.level
+        judged = comparison.scores[measure, AS_JUDGED].per_topic[None]
+        parts = dict(contrasts.parts_in(scope))
+        found = {k: p.test(judged, contrasts.units, contrasts.pairs, scope) for k, p in parts.items()}
+        adjusted, order = dict[int, FloatArray](), dict[int, AnyArray]()
+        for family in _families(parts):
+            p = np.concatenate([found[k].p[0] for k in family])
+            adjusted |= dict(zip(family, np.split(adjusted_values(p, control), len(family)), strict=True))
+        shown = comparison.shown_estimator(measure)
+        if comparison.decides(measure) and (draws := comparison.scores[measure, shown].draws) is not None:
+            for family in _families(parts):
+                n_greater, n_less = np.zeros((2, len(family), len(contrasts.pairs[0])))
+                step = max(1, _MAX_CELLS // (len(contrasts.pairs[0]) * draws.n_topics))
+                for start in range(0, len(draws.amount), step):
+                    some = draws.amount[start : start + step]
+                    tests = [parts[k].test(some, contrasts.units, contrasts.pairs, scope) for k in family]
+                    p, lead = (
+                        np.stack(x, axis=1) for x in zip(*((t.p, t.difference) for t in tests), strict=True)
+                    )
+                    most = largest_rejected(p.reshape(len(p), -1), level, control)[:, :, None]
+                    n_greater += ((p <= most) & (lead > 0)).sum(axis=0)
+                    n_less += ((p <= most) & (lead < 0)).sum(axis=0)
+                n = len(draws.amount)
+                order |= dict(
+                    zip(family, announced_order(n_greater / n, n_less / n, comparison.announce), strict=True)
+                )
+        elif measure in contrasts.bounds:
+            lower, upper = contrasts.bounds[measure]
+            order = {k: (lower[:, k] > 0).astype(int) - (upper[:, k] < 0) for k in parts}
+        return cls(found, adjusted, order, level)
+
+    def columns(self, k: int) -> dict[str, Any]:
+        """Return the columns of a part; ``significant`` is NaN without a test and where it is in doubt."""
+        found, adjusted = self.found[k], self.adjusted[k]
+        is_low, is_sure = adjusted <= self.level, self.order[k] == np.sign(found.difference[0])
+        significant = np.where(np.isnan(adjusted) | (is_low & ~is_sure), np.nan, is_low)
+        columns = {"standard_error": found.standard_error[0], "p_value": found.p[0]}
+        return columns | {"p_adjusted": adjusted, "significant": significant}
 
 
-def _adjusted(p: Mapping[int, FloatArray], parts: Sequence[Part], control: Control) -> dict[int, FloatArray]:
-    """Return p-values adjusted over pairs; those of single groups over all groups and pairs together."""
-    single = [k for k in p if parts[k].groups is None and parts[k].name != ALL_TOPICS]
-    adjusted = {k: adjusted_values(p[k], control) for k in p if k not in single}
-    if single:
-        together = adjusted_values(np.concatenate([p[k] for k in single]), control)
-        adjusted |= dict(zip(single, np.split(together, len(single)), strict=True))
-    return adjusted
+def _families(parts: Mapping[int, Part]) -> list[list[int]]:
+    """Return places of parts whose tests are one family: single groups together, each mean by itself."""
+    single = [k for k, part in parts.items() if part.groups is None and part.name != ALL_TOPICS]
+    return [*[single] * bool(single), *([k] for k in parts if k not in single)]

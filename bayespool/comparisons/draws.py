@@ -19,7 +19,7 @@ from bayespool.comparisons.significance import (
 )
 from bayespool.defaults import fill_ci_prob
 from bayespool.errors import InputError
-from bayespool.measures import Estimates, Measure, Values, equal_tailed_interval
+from bayespool.measures import Estimates, Measure, equal_tailed_interval
 from bayespool.measures.populations import population_draws
 from bayespool.names import Control, Scope, SignificanceTest
 from bayespool.randomness import key_of
@@ -359,17 +359,10 @@ def compare_across(estimates: Sequence[Estimates], scope: Scope, *, random_seed:
     return agree_on_draws([population_draws(draws.amount, random_seed=random_seed) for draws in values])
 
 
-def draws_in_scope(
-    e: Estimates, scope: Scope, random_seed: int, topics: BoolArray | None = None
-) -> tuple[npt.NDArray[Any], float]:
-    """Return draws of runs' scores in a scope, shape (draw, run), and the divisor that makes them scores.
-
-    They are of all topics, or of some, of shape (topic,).
-    """
+def draws_in_scope(e: Estimates, scope: Scope, random_seed: int) -> tuple[npt.NDArray[Any], float]:
+    """Return draws of runs' scores in a scope, shape (draw, run), and the divisor that makes them scores."""
     draws = e.draws
     assert draws is not None
-    if topics is not None:
-        draws = Values(draws.amount[..., topics], draws.unit)
     if scope == "population":
         return population_draws(draws.amount, random_seed=key_of(random_seed, e.measure)), draws.unit
     return draws.totals(), draws.per_mean()
@@ -563,16 +556,21 @@ def paired_t_in_draws(
         t = np.sqrt(d**2 * (n_topics - 1) / (n_topics * s - d**2))
     p = np.where(s > 0, 2 * stdtr(n_topics - 1, -t), np.nan)
     significant = np.zeros(difference.shape, dtype=bool)
-    significant[:, first, second] = significant[:, second, first] = p <= _largest_rejected(p, level, control)
+    significant[:, first, second] = significant[:, second, first] = p <= largest_rejected(p, level, control)
     return significant
 
 
-def _largest_rejected(p: FloatArray, level: float, control: Control) -> FloatArray:
-    """Return the largest rejected p-value in each draw, −1 if none is rejected, shape (draw, 1)."""
+def largest_rejected(p: FloatArray, level: float, control: Control) -> FloatArray:
+    """Return the largest rejected p-value in each draw, −1 if none is rejected, shape (draw, 1).
+
+    By Holm for ``dunnett``, which is for runs tested together.
+    """
+    if control == "none":
+        return np.full((len(p), 1), level)
     ordered = np.sort(p, axis=1)
     n = (~np.isnan(p)).sum(axis=1, keepdims=True)
     k = np.arange(1, p.shape[1] + 1)
-    if control == "holm":
+    if control != "benjamini-hochberg":
         is_rejected = ordered * (n - k + 1) <= level
         n_rejected = np.cumprod(is_rejected, axis=1).sum(axis=1, keepdims=True)
     else:
