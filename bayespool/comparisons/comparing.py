@@ -180,8 +180,8 @@ def compare(
     targets = question.resolve(compared, may_group=True)
     _refuse_one_run(targets.run_ids)
     targets.metadata["pool_notes"] += _kinship(targets)
-    told = comparing | {"scope": asked_scopes, "baseline": named_baseline}
-    settings = question.describe(measures=question.measures, estimators=compared, **told)
+    as_asked = comparing | {"scope": asked_scopes, "baseline": named_baseline}
+    settings = question.describe(measures=question.measures, estimators=compared, **as_asked)
     scores = score_targets(targets, settings=settings, ci_prob=question.interval_prob, progress=progress)
     pairs = compared_pairs(scores.run_ids, against)
     bounds = {
@@ -460,8 +460,7 @@ def gate(
     scores = score_targets(targets, scope=scope, settings=settings, progress=progress)
     units, ci_prob = units.among(runs, scores.run_ids), question.interval_prob
     of_pair = [run for members in units.members for run in members]
-    *_, of_groups, part = [None, *Part.all_of(len(scores.query_ids), targets.groups)]
-    part = of_groups or part
+    part = Part.all_of(len(scores.query_ids), targets.groups)[-1 if targets.groups is None else -2]
     (bounds,), (e,) = scores.bounds, scores.estimates
     is_open = bool(bounds.has_unjudged[of_pair].any())
     given: list[str] = [*list_conditions(scores.metadata, [measure], far_runs(scores.to_frame()), runs)]

@@ -74,9 +74,7 @@ class Comparison(Result):
     tests : tuple of str
     control : str
         Of the p-values over the pairs compared, ``tukey-hsd`` excepted.
-    level : float
-    rope : float
-    ci_prob : float
+    level, rope, ci_prob : float
     metadata : dict
         Version, fingerprint, pool and settings, to quote with a result.
     announce : float
@@ -159,8 +157,8 @@ class Comparison(Result):
         if pair:
             run_a, run_b = pair
             return tuple(comparison_sentence(self, run_a, run_b, measure) for measure in self.measures)
-        of_runs, of_units = comparison_sentences(self), contrast_sentences(self)
-        return (*of_units, *of_runs) if self.compares_systems else (*of_runs, *of_units)
+        parts = (comparison_sentences(self), contrast_sentences(self))
+        return tuple(text for part in parts[:: -1 if self.compares_systems else 1] for text in part)
 
     def figures(self) -> tuple[Figure, ...]:
         """Return plots of differences or rank probabilities, and a leaderboard for three or more runs."""
@@ -382,12 +380,12 @@ class Comparison(Result):
         -------
         pandas.DataFrame
             Empty without groups, and with systems. One row per measure, estimator, scope, pair and ``group``
-            (a group, ``mean of groups`` with equal weight, or ``all topics``): ``n_topics``, the columns of
-            `differences`, and of the t test as judged ``standard_error``, ``p_value``, ``p_adjusted`` (over
-            pairs; of single groups over pairs and groups) and ``significant`` (missing where judging may well
-            take it back). Topics are a sample within groups; in the scope ``groups`` groups are one.
+            (a group, ``mean of groups`` with equal weight, or ``all topics``): ``n_topics``, columns of
+            `differences`, and of the t test as judged ``standard_error``, ``p_value``, ``p_adjusted`` (of
+            single groups over pairs and groups) and ``significant`` (missing where judging may take it back).
         """
-        return self._contrast_frame(are_systems=False)
+        no_groups = self.contrasts is None or self.compares_systems
+        return pd.DataFrame() if no_groups else self._contrast_frame.copy()
 
     def system_differences(self) -> pd.DataFrame:
         """Return differences of systems, whose runs are a sample, crossed with topics.
@@ -395,18 +393,12 @@ class Comparison(Result):
         Returns
         -------
         pandas.DataFrame
-            Empty without systems. As `groups`, with ``system_a`` and ``system_b``; without groups ``group``
-            is ``all topics``. On these topics only unjudged documents are uncertain.
+            Empty without systems. As `groups`, with ``system_a`` and ``system_b``.
         """
-        return self._contrast_frame(are_systems=True)
-
-    def _contrast_frame(self, *, are_systems: bool) -> pd.DataFrame:
-        if self.contrasts is None or self.contrasts.units.are_systems != are_systems:
-            return pd.DataFrame()
-        return self._contrasts_by_unit.copy()
+        return self._contrast_frame.copy() if self.compares_systems else pd.DataFrame()
 
     @cached_property
-    def _contrasts_by_unit(self) -> pd.DataFrame:
+    def _contrast_frame(self) -> pd.DataFrame:
         """Cached frame for `groups` and `system_differences`."""
         return contrast_frame(self)
 

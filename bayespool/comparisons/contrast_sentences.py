@@ -80,7 +80,8 @@ def _sentence(
     units, groups = contrasts.units, contrasts.groups
     part, of_what = _mean_text(comparison)
     whole = rows[rows["group"] == part].set_index("scope")
-    here, turn = whole.iloc[0], 1
+    here: Any = whole.iloc[0]
+    turn = 1
     if here["difference"] < 0:
         turn, pair = -1, (pair[1], pair[0])
     first, second = map(units.text, pair)
@@ -99,16 +100,16 @@ def _sentence(
     text += "."
     for scope, where in _SAMPLES[units.are_systems].items():
         if scope in whole.index:
-            row = whole.loc[scope]
+            row: Any = whole.loc[scope]
             text += f" {where} the {level(comparison.ci_prob)} interval is {_interval(row, turn)} (chance "
-            over = f", t test over groups p {p_value(row['p_adjusted'])}" * (scope == "groups")
-            text += f"that it is higher {_chance(row, turn)}{over})."
+            tested = f", t test over groups p {p_value(row['p_adjusted'])}" * (scope == "groups")
+            text += f"that it is higher {_chance(row, turn)}{tested})."
     text += _significance(comparison, measure, here, is_open=is_open)
     if groups is None:
         return text
     by_group = rows[rows["scope"] == here.name]
     single = by_group[by_group["group"].isin(groups.names)]
-    over = by_group[by_group["group"] == ALL_TOPICS].iloc[0]
+    over: Any = by_group[by_group["group"] == ALL_TOPICS].iloc[0]
     is_so = single["significant"].fillna(False) & (single["difference"] * turn > 0)
     clear = single[is_so]["group"].tolist()
     lead = turn * over["difference"]
@@ -132,8 +133,8 @@ def _significance(comparison: Comparison, measure: Measure, row: Any, *, is_open
     in_doubt = pd.isna(row["significant"]) if is_low else is_open and not comparison.decides(measure)
     verb = f"{'would' if in_doubt else 'is'}{' not' * (not is_low)}{' be' * in_doubt}"
     condition = " if all that is unjudged were nonrelevant" * in_doubt
-    tested = f"{mean_test_text(comparison)}: {p_text(p)}, standard error {number(row['standard_error'], 3)}"
-    return f"{text} {verb} significant at {comparison.level:g}{condition} ({tested})."
+    test = f"{mean_test_text(comparison)}: {p_text(p)}, standard error {number(row['standard_error'], 3)}"
+    return f"{text} {verb} significant at {comparison.level:g}{condition} ({test})."
 
 
 def _ends(row: Any, turn: int, lower: str, upper: str) -> tuple[float, float]:

@@ -109,7 +109,7 @@ class Part:
         whole = np.ones(n_topics, dtype=bool)
         if groups is None:
             return (cls(ALL_TOPICS, whole),)
-        parts = [cls(name, groups.of_topic == g) for g, name in enumerate(groups.names)]
+        parts = [cls(name, groups.topic_group == g) for g, name in enumerate(groups.names)]
         return (*parts, cls(MEAN_OF_GROUPS, whole, groups), cls(ALL_TOPICS, whole))
 
     def among(self, topics: BoolArray) -> Part:
@@ -148,7 +148,7 @@ class Part:
         elif not self.may_be_sampled:
             return MeanTest(*np.full((3, len(scores), len(first)), np.nan))
         values = units.average(own)
-        added = AddedVariance.of_runs(own, units.members, groups)
+        added = AddedVariance.from_runs(own, units.members, groups)
         variance = None
         if added is not None:
             variance = added.variance[:, first] + added.variance[:, second], added.degrees[:, None]
@@ -274,7 +274,7 @@ def _drawn_columns(
 class _Tests:
     """Tests as judged of a measure by the places of parts, and orders that judging hardly takes back."""
 
-    found: Mapping[int, MeanTest]
+    made: Mapping[int, MeanTest]
     adjusted: Mapping[int, FloatArray]
     order: Mapping[int, AnyArray]
     level: float
@@ -285,10 +285,10 @@ class _Tests:
         control, level = comparison.control, comparison.level
         judged = comparison.scores[measure, AS_JUDGED].per_topic[None]
         parts = dict(contrasts.parts_in(scope))
-        found = {k: p.test(judged, contrasts.units, contrasts.pairs, scope) for k, p in parts.items()}
+        made = {k: p.test(judged, contrasts.units, contrasts.pairs, scope) for k, p in parts.items()}
         adjusted, order = dict[int, FloatArray](), dict[int, AnyArray]()
         for family in _families(parts):
-            p = np.concatenate([found[k].p[0] for k in family])
+            p = np.concatenate([made[k].p[0] for k in family])
             adjusted |= dict(zip(family, np.split(adjusted_values(p, control), len(family)), strict=True))
         shown = comparison.shown_estimator(measure)
         if comparison.decides(measure) and (draws := comparison.scores[measure, shown].draws) is not None:
@@ -311,14 +311,14 @@ class _Tests:
         elif measure in contrasts.bounds:
             lower, upper = contrasts.bounds[measure]
             order = {k: (lower[:, k] > 0).astype(int) - (upper[:, k] < 0) for k in parts}
-        return cls(found, adjusted, order, level)
+        return cls(made, adjusted, order, level)
 
     def columns(self, k: int) -> dict[str, Any]:
         """Return the columns of a part; ``significant`` is NaN without a test and where it is in doubt."""
-        found, adjusted = self.found[k], self.adjusted[k]
-        is_low, is_sure = adjusted <= self.level, self.order[k] == np.sign(found.difference[0])
+        made, adjusted = self.made[k], self.adjusted[k]
+        is_low, is_sure = adjusted <= self.level, self.order[k] == np.sign(made.difference[0])
         significant = np.where(np.isnan(adjusted) | (is_low & ~is_sure), np.nan, is_low)
-        columns = {"standard_error": found.standard_error[0], "p_value": found.p[0]}
+        columns = {"standard_error": made.standard_error[0], "p_value": made.p[0]}
         return columns | {"p_adjusted": adjusted, "significant": significant}
 
 

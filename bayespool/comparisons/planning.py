@@ -6,7 +6,7 @@ import dataclasses
 import inspect
 import warnings
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
@@ -19,10 +19,12 @@ from bayespool import __version__
 from bayespool.arrays import FloatArray, Progress
 from bayespool.collection import Collection
 from bayespool.collection.contents import expect_collection
+from bayespool.comparisons.contrasts import Units
 from bayespool.errors import InputError, NoCollectionError, PooledRunWarning
 from bayespool.evidence import score_bounds
 from bayespool.measures import Measure, Values
-from bayespool.measures.populations import refuse_one_topic
+from bayespool.measures.groups import Groups, groups_text, welch_degrees
+from bayespool.measures.populations import AddedVariance, average_runs, refuse_one_topic
 from bayespool.names import AS_JUDGED
 from bayespool.notes import Note, noted
 from bayespool.posterior import PosteriorEstimator
@@ -67,26 +69,67 @@ class PairVariances:
     topic_specific_error, common_error : ndarray of float, shape (pair,)
         Variance of the mean difference due to unjudged documents: of errors that topics have apart, and of
         errors that they share.
+    runs_variance : ndarray of float, shape (pair,), or float
+        Variance of the mean difference due to the runs of systems.
+    topic_degrees : ndarray of float, shape (pair,), or None
+        Degrees of freedom of ``topic_variance``, by default those of one group of topics.
+    runs_degrees : float
+        Those of ``runs_variance``.
+    n_groups : int
+        Groups of topics whose mean is taken, with equal weight.
     """
 
     n_topics: int
     topic_variance: FloatArray
     topic_specific_error: FloatArray
     common_error: FloatArray
+    runs_variance: FloatArray | float = 0.0
+    topic_degrees: FloatArray | None = None
+    runs_degrees: float = 1.0
+    n_groups: int = 1
 
     @classmethod
-    def from_draws(cls, values: Values) -> PairVariances:
-        """Estimate variance components from draws (draw, run, topic), for at most 100 pairs of runs."""
-        first, second = np.triu_indices(values.amount.shape[1], 1)
-        scores = values.scores()
-        rows = [_variances(scores, a, b) for a, b in zip(first, second, strict=True)]
-        topic_variance, topic_specific_error, whole = np.array(rows).T
+    def from_draws(
+        cls, values: Values, members: Sequence[Sequence[int]] = (), groups: Groups | None = None
+    ) -> PairVariances:
+        """Estimate variance components from draws (draw, run, topic), for at most 100 pairs of runs, or of
+        systems, given the places of their runs, and of means of groups of topics, where there are groups.
+        """
+        groups, of_runs = groups or Groups(("",) * values.n_topics), values.scores()
+        scores, added = average_runs(of_runs, members), AddedVariance.from_runs(of_runs, members, groups)
+        first, second = np.triu_indices(scores.shape[1], 1)
+        rows = [_variances(scores[:, a] - scores[:, b], groups) for a, b in zip(first, second, strict=True)]
+        topic_variance, topic_specific_error, whole, degrees = np.array(rows).T
+        runs_variance, runs_degrees = np.zeros(len(first)), 1.0
+        if added is not None:
+            by_system = added.variance.mean(axis=0)
+            runs_variance = by_system[first] + by_system[second]
+            runs_degrees = float(added.degrees.mean())
         n_topics = values.n_topics
-        order = np.argsort(topic_variance / n_topics + whole, kind="stable")
+        order = np.argsort(topic_variance / n_topics + whole + runs_variance, kind="stable")
         places = np.linspace(0, len(order) - 1, min(len(order), _MAX_PAIRS)).round().astype(int)
         common_error = np.maximum(whole - topic_specific_error, 0)
-        parts = (topic_variance, topic_specific_error, common_error)
-        return cls(n_topics, *(part[order[places]] for part in parts))
+        shown = order[places]
+        return cls(
+            n_topics,
+            topic_variance[shown],
+            topic_specific_error[shown],
+            common_error[shown],
+            runs_variance=runs_variance[shown],
+            topic_degrees=degrees[shown],
+            runs_degrees=runs_degrees,
+            n_groups=len(groups.names),
+        )
+
+    def degrees(self, n_topics: int) -> FloatArray:
+        """Return the degrees of freedom of each pair's t interval on a number of topics, shape (pair,)."""
+        of_topics = np.full(len(self.topic_variance), float(n_topics - 1))
+        if self.topic_degrees is not None:
+            of_topics = self.topic_degrees * (n_topics - self.n_groups) / (self.n_topics - self.n_groups)
+        runs = np.broadcast_to(self.runs_variance, of_topics.shape)
+        variances = np.stack([self.topic_variance / n_topics, runs], axis=-1)
+        both = np.stack([of_topics, np.full_like(of_topics, self.runs_degrees)], axis=-1)
+        return np.where(runs > 0, welch_degrees(variances, both), of_topics)
 
     def unjudged_variance(self, n_topics: int, judged: float = 0.0) -> FloatArray:
         """Return the variance due to unjudged documents, given numbers of topics and further judgments."""
@@ -100,7 +143,8 @@ class PairVariances:
         """Return the mean share of variance due to unjudged documents, NaN without variance."""
         unjudged_variance = self.unjudged_variance(n_topics, judged)
         with np.errstate(invalid="ignore"):
-            return float(np.mean(unjudged_variance / (unjudged_variance + self.topic_variance / n_topics)))
+            sampled = self.topic_variance / n_topics + self.runs_variance
+            return float(np.mean(unjudged_variance / (unjudged_variance + sampled)))
 
     def power(self, difference: float, n_topics: int, judged: float = 0.0, *, level: float = 0.05) -> float:
         r"""Return the power to detect a true difference with a paired t interval.
@@ -119,9 +163,9 @@ class PairVariances:
 
         Notes
         -----
-        The mean over pairs of the noncentral t distribution with :math:`T - 1` degrees of freedom and
-        noncentrality :math:`\delta / s`, where :math:`s^2` is the variance due to topics and to unjudged
-        documents.
+        The mean over pairs of the noncentral t distribution with :math:`T - 1` degrees of freedom (`degrees`
+        of groups and of systems) and noncentrality :math:`\delta / s`, where :math:`s^2` is the variance due
+        to topics, to runs of systems and to unjudged documents.
 
         Examples
         --------
@@ -131,18 +175,20 @@ class PairVariances:
         """
         from scipy.stats import nct, t
 
-        spread = np.sqrt(self.topic_variance / n_topics + self.unjudged_variance(n_topics, judged))
+        variance = self.topic_variance / n_topics + self.unjudged_variance(n_topics, judged)
+        spread, degrees = np.sqrt(variance + self.runs_variance), self.degrees(n_topics)
         chance = np.full(len(spread), float(difference > 0))
         varies = spread > 0
-        end = t.ppf(1 - level / 2, n_topics - 1)
-        chance[varies] = nct.sf(end, n_topics - 1, difference / spread[varies])
+        end = t.ppf(1 - level / 2, degrees[varies])
+        chance[varies] = nct.sf(end, degrees[varies], difference / spread[varies])
         return float(chance.mean())
 
     def smallest(self, power: float, n_topics: int, judged: float = 0.0, *, level: float = 0.05) -> float:
         """Return the smallest difference detected with the given power, 0 without variance."""
         from scipy.optimize import brentq
 
-        most = 10 * float(np.sqrt((self.topic_variance + self.unjudged_variance(n_topics, judged)).max()))
+        variance = self.topic_variance + self.unjudged_variance(n_topics, judged) + self.runs_variance
+        most = 10 * float(np.sqrt(variance.max()))
         if most == 0:
             return 0.0
         while self.power(most, n_topics, judged, level=level) < power:  # as with two topics
@@ -163,12 +209,16 @@ class PairVariances:
         return numbers[place] if place < len(numbers) else None
 
 
-def _variances(scores: FloatArray, a: np.intp, b: np.intp) -> tuple[float, float, float]:
-    """Return the variance over topics, topic-specific error variance and total error variance for a pair."""
-    difference = scores[:, a] - scores[:, b]
-    topic_variance = difference.var(axis=1, ddof=1).mean()
-    topic_specific_error = difference.var(axis=0).sum() / difference.shape[1] ** 2
-    return float(topic_variance), float(topic_specific_error), float(difference.mean(axis=1).var())
+def _variances(difference: FloatArray, groups: Groups) -> tuple[float, float, float, float]:
+    """Return the variance over topics, topic-specific error variance and total error variance of a pair's
+    differences, shape (draw, topic), and the degrees of freedom of the first.
+    """
+    of_groups = groups.variances(difference).mean(axis=0)
+    weight = 1 / (len(groups.names) * groups.n_topics[groups.topic_group])
+    topic_specific_error = (difference.var(axis=0) * weight**2).sum()
+    degrees = float(welch_degrees(of_groups, groups.n_topics - 1))
+    whole = float(groups.mean(difference).var())
+    return float(of_groups.sum()) * difference.shape[1], float(topic_specific_error), whole, degrees
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -186,6 +236,8 @@ class ComparisonPlan(Result):
     measure : Measure
     judgments, more_topics, difference, power, level
         As given to `plan_comparison`.
+    of : str
+        What differences are of, where these are no runs on all topics alike.
     """
 
     command = "plan"
@@ -200,6 +252,7 @@ class ComparisonPlan(Result):
     difference: float | None
     power: float
     level: float
+    of: str = ""
 
     def __repr__(self) -> str:
         unjudged = counted(self.n_unjudged, "unjudged document")
@@ -246,7 +299,8 @@ class ComparisonPlan(Result):
     def tables(self) -> tuple[Table, ...]:
         """Return the table ``scenarios``."""
         title = (
-            f"{self.measure}: smallest difference detected in {level(self.power)} of cases, at {self.level:g}"
+            f"{self.measure}: smallest difference{self.of} detected in {level(self.power)} of cases, at "
+            f"{self.level:g}"
         )
         columns = ["labels", "n_topics", "smallest", "unjudged_variance"]
         if self.difference is not None:
@@ -265,7 +319,7 @@ class ComparisonPlan(Result):
         base = rows[0]
         smallest, on = number(base["smallest"], 3), counted(base["n_topics"], "topic")
         on += f" ({missing})" if (missing := missing_topics(self.metadata)) else ""
-        text = f"On {on} a difference of {smallest} is detected in {level(self.power)} of cases "
+        text = f"On {on} a difference of {smallest}{self.of} is detected in {level(self.power)} of cases "
         text += f"({'; '.join(filter(None, [f't interval at {self.level:g}', self._condition]))})."
         others = [row for row in rows[1:] if not row["labels"] or len(self.variances) == 1]
         if others:
@@ -405,10 +459,14 @@ def plan_comparison(
     both = (parse_estimator(AS_JUDGED), estimator)
     for labels in (False, True) if collection.judges else (False,):
         labeled = collection if labels else dataclasses.replace(collection, judges=())
-        targets = dataclasses.replace(question, collection=labeled).resolve(both)
-        if len(targets.run_ids) < 2:
-            raise InputError("one run has no difference to plan for", hint="name two or more")
+        targets = dataclasses.replace(question, collection=labeled).resolve(both, may_group=True)
+        units = Units.of(targets.run_ids, targets.systems)
+        if len(units.names) < 2:
+            noun = "system" if targets.systems else "run"
+            raise InputError(f"one {noun} has no difference to plan for", hint="name two or more")
         refuse_one_topic(len(targets.collection.query_ids))
+        if targets.groups is not None:
+            targets.groups.refuse_one_topic()
         with warnings.catch_warnings():
             if taken:
                 warnings.simplefilter("ignore", PooledRunWarning)  # they are meant
@@ -419,11 +477,15 @@ def plan_comparison(
                 f"{estimates.estimator} has no value of {measure}: it {'; '.join(estimates.notes[0])}",
                 hint="judge what judge-next lists, or plan with --topics-at-hand and --sd",
             )
-        variances[labels] = PairVariances.from_draws(estimates.draws)
+        variances[labels] = PairVariances.from_draws(estimates.draws, units.members, targets.groups)
     n_unjudged = len(find_unknowns(targets.collection, targets.run_ids, measure.cutoff, targets.estimand))
     metadata = {**scores.metadata, "pool_notes": [*scores.metadata["pool_notes"], *taken]}
     metadata["far_runs"] = sorted(far_runs(scores.to_frame()))
-    return plan(variances=variances, n_unjudged=n_unjudged, metadata=metadata)
+    sizes = {len(runs) for runs in units.members}
+    of = f" between systems{f' of {min(sizes)} runs' * (len(sizes) == 1)}" * units.are_systems
+    if targets.groups is not None:
+        of += f" in the mean of {groups_text(targets.groups)}"
+    return plan(variances=variances, n_unjudged=n_unjudged, metadata=metadata, of=of)
 
 
 def best_pooled_runs(collection: Collection, measure: Measure) -> tuple[str, ...]:

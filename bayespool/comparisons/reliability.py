@@ -379,7 +379,7 @@ def system_scores(
     draws = np.asarray(system_values.mean(axis=2))
     squares = sum(((means[:, list(runs)] - draws[:, [s]]) ** 2).sum(axis=1) for s, runs in enumerate(groups))
     freedom = int((n_runs - 1).sum())
-    added = AddedVariance.of_runs(scores, groups)
+    added = AddedVariance.from_runs(scores, groups)
     of_runs = np.full(len(groups), np.nan) if added is None else added.variance.mean(axis=0)
     return SystemScores(
         names=tuple(systems),

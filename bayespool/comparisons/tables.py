@@ -168,8 +168,7 @@ _CAPTIONS = {
     "reliability": "Reliability of the comparison",
 }
 """Table captions, keyed by the method that returns the frame."""
-_CONTRASTS = ("groups", "system_differences")
-"""Tables that there are where groups or systems are asked for."""
+_CONTRASTS = ("groups", "system_differences")  # where groups or systems are asked for
 
 
 def comparison_tables(comparison: Comparison, arrangement: Arrangement) -> tuple[Table, ...]:

@@ -60,7 +60,7 @@ class Groups:
         return tuple(dict.fromkeys(self.labels))
 
     @cached_property
-    def of_topic(self) -> OrderArray:
+    def topic_group(self) -> OrderArray:
         """Place among the names of each topic's group, shape (topic,)."""
         places = {name: place for place, name in enumerate(self.names)}
         return np.array([places[label] for label in self.labels], dtype=np.intp)
@@ -68,11 +68,11 @@ class Groups:
     @cached_property
     def n_topics(self) -> OrderArray:
         """Number of topics of each group, shape (group,)."""
-        return np.bincount(self.of_topic)
+        return np.bincount(self.topic_group)
 
     def by_group(self, values: AnyArray) -> FloatArray:
         """Return the mean over the topics of each group, from shape (..., topic) to (..., group)."""
-        means = [values[..., self.of_topic == g].mean(axis=-1) for g in range(len(self.names))]
+        means = [values[..., self.topic_group == g].mean(axis=-1) for g in range(len(self.names))]
         return np.asarray(np.round(np.stack(means, axis=-1), _DECIMALS))
 
     def mean(self, values: AnyArray) -> FloatArray:
@@ -83,7 +83,7 @@ class Groups:
         """Return what the sample of each group's topics adds to the variance of the mean of groups,
         s²/n over the number of groups squared, from shape (..., topic) to (..., group).
         """
-        parts = [values[..., self.of_topic == g].var(axis=-1, ddof=1) for g in range(len(self.names))]
+        parts = [values[..., self.topic_group == g].var(axis=-1, ddof=1) for g in range(len(self.names))]
         return np.stack(parts, axis=-1) / (self.n_topics * len(self.names) ** 2)
 
     def refuse_one_topic(self) -> None:
@@ -133,12 +133,12 @@ def find_groups(collection: Collection, given: str | os.PathLike[str] | Mapping[
     if lacking := [topic for topic in collection.query_ids if not of.get(topic)]:
         reason = f"{counted(len(lacking), 'topic')} without a group: {some(lacking)}"
         raise InputError(reason, path=path, hint=f"{where} has groups of {some(list(of))}")
-    found = Groups(tuple(of[topic] for topic in collection.query_ids))
-    if len(found.names) < 2:
-        raise InputError(f"one group of topics, {found.names[0]!r}", path=path, hint="name two or more")
-    if taken := {MEAN_OF_GROUPS, ALL_TOPICS} & {*found.names}:
+    groups = Groups(tuple(of[topic] for topic in collection.query_ids))
+    if len(groups.names) < 2:
+        raise InputError(f"one group of topics, {groups.names[0]!r}", path=path, hint="name two or more")
+    if taken := {MEAN_OF_GROUPS, ALL_TOPICS} & {*groups.names}:
         raise InputError(f"a group is called {min(taken)!r}", path=path, hint="call it by another name")
-    return found
+    return groups
 
 
 def welch_degrees(variances: FloatArray, degrees: AnyArray) -> FloatArray:
@@ -161,7 +161,7 @@ def welch_degrees(variances: FloatArray, degrees: AnyArray) -> FloatArray:
     """
     whole, parts = variances.sum(axis=-1), (variances**2 / degrees).sum(axis=-1)
     all_degrees = np.array(np.broadcast_to(degrees, variances.shape).sum(axis=-1), dtype=np.float64)
-    return np.divide(whole**2, parts, out=all_degrees, where=parts > 0)
+    return np.asarray(np.divide(whole**2, parts, out=all_degrees, where=parts > 0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -213,8 +213,8 @@ def t_test_of_groups(
     >>> from scipy.stats import ttest_ind
     >>> first, second = np.array([0.3, 0.1, 0.4]), np.array([0.1, -0.1, 0.2, 0.0])
     >>> groups = Groups(("a",) * 3 + ("b",) * 4)
-    >>> found = t_test_of_groups(np.concatenate([first, second]), groups)
-    >>> bool(np.isclose(found.p, ttest_ind(first, -second, equal_var=False).pvalue))
+    >>> test = t_test_of_groups(np.concatenate([first, second]), groups)
+    >>> bool(np.isclose(test.p, ttest_ind(first, -second, equal_var=False).pvalue))
     True
     """
     groups.refuse_one_topic()

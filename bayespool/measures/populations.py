@@ -167,7 +167,7 @@ class AddedVariance:
     degrees: FloatArray
 
     @classmethod
-    def of_runs(
+    def from_runs(
         cls, scores: AnyArray, members: Sequence[Sequence[int]], groups: Groups | None = None
     ) -> AddedVariance | None:
         r"""Estimate what runs as a sample add to the variance of systems' means; None if none has two runs.
@@ -271,7 +271,7 @@ def population_draws(
     else:
         groups = groups or Groups(("",) * n_topics)
         groups.refuse_one_topic()
-        n = groups.n_topics[groups.of_topic]
+        n = groups.n_topics[groups.topic_group]
         weight = 1 / (len(groups.names) * np.sqrt(n * (n - 1.0)))
         variances = np.concatenate([_variances_of_differences(draws[part], groups) for part in parts])
         degrees: AnyArray = groups.n_topics - 1
@@ -285,7 +285,7 @@ def population_draws(
     for part in parts:
         scores = draws[part].astype(np.float64)
         mean = scores.mean(axis=2) if groups is None else groups.mean(scores)
-        center = mean[:, :, None] if groups is None else groups.by_group(scores)[:, :, groups.of_topic]
+        center = mean[:, :, None] if groups is None else groups.by_group(scores)[:, :, groups.topic_group]
         z = rng.normal(size=(len(scores), n_topics, 1)) * scale[part, None, None]
         means[part] = mean + ((scores - center) @ (z * np.reshape(weight, (-1, 1))))[:, :, 0]
     if added is not None:
@@ -338,7 +338,7 @@ def mean_draws(
     values = average_runs(draws, members)
     if scope == "these-topics":
         return np.round(values.mean(axis=2), _DECIMALS) if groups is None else groups.mean(values)
-    added = AddedVariance.of_runs(draws, members, groups)
+    added = AddedVariance.from_runs(draws, members, groups)
     return population_draws(values, groups=groups, added=added, random_seed=random_seed)
 
 
@@ -352,35 +352,69 @@ def average_runs(scores: AnyArray, members: Sequence[Sequence[int]]) -> AnyArray
     return np.stack([scores[..., list(runs), :].mean(axis=-2) for runs in members], axis=-2)
 
 
-def group_draws(draws: AnyArray, groups: Groups, scope: Scope, *, random_seed: int = 1) -> FloatArray:
-    """Draw each run's mean in each group, and last the mean of groups with equal weight.
+def estimate_groups(
+    estimates: Estimates,
+    groups: Groups,
+    scope: Scope = "these-topics",
+    ci_prob: float | None = None,
+    *,
+    random_seed: int = 1,
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Estimate each run's mean in each group, and last the mean of groups with equal weight.
 
     Parameters
     ----------
-    draws : ndarray, shape (draw, run, topic)
-        As for `population_draws`.
+    estimates : Estimates
     groups : Groups
+        Of the topics.
     scope : {"these-topics", "population", "groups"}
-        What is uncertain beside the draws: nothing, topics within groups, or for the mean of groups the
-        groups themselves, which are a sample of groups then.
-    random_seed : int
+        What is uncertain beside unjudged documents: nothing, topics within groups, or for the mean of groups
+        the groups themselves, which are a sample of groups then.
+    ci_prob : float in (0, 1), optional
+        By default that of `bayespool.rcParams`.
+    random_seed : int, default 1
 
     Returns
     -------
-    ndarray of float, shape (draw, run, group + 1)
-        On the scale of ``draws``.
+    value, lower, upper : ndarray of float, shape (run, group + 1)
+        Posterior means, or values of an estimator without draws, and ends of intervals within the measure's
+        range; without draws they are NaN on these topics, and values are known in wider scopes.
+
+    Raises
+    ------
+    InputError
+        A group of one topic in a wider scope.
 
     Examples
     --------
-    >>> scores = np.array([[[1.0, 0.8, 0.2, 0.4, 0.2, 0.4]]])
-    >>> groups = Groups(("gis", "gis", "unix", "unix", "unix", "unix"))
-    >>> group_draws(scores, groups, "these-topics").round(2).tolist()
-    [[[0.9, 0.3, 0.6]]]
+    >>> from bayespool import load_example, score
+    >>> scores = score(load_example(), "new-a", "P@10", estimators="posterior-ratio")
+    >>> groups = Groups(("easy",) * 15 + ("hard",) * 5)
+    >>> value, lower, upper = estimate_groups(scores["P@10", "posterior-ratio"], groups)
+    >>> value.round(1).tolist()
+    [[0.6, 0.6, 0.6]]
     """
-    mean = mean_draws(draws, groups, scope, random_seed=random_seed)
+    draws, unit = estimates.per_topic[None], 1
+    if estimates.draws is not None:
+        draws, unit = estimates.draws.amount, estimates.draws.unit
+    of_groups = groups.by_group(draws)
+    here = np.concatenate([of_groups, groups.mean(draws)[:, :, None]], axis=2) / unit
+    value, none = here.mean(axis=0), np.full(here.shape[1:], np.nan)
     if scope == "these-topics":
-        return np.concatenate([groups.by_group(draws), mean[:, :, None]], axis=2)
+        return value, *((none, none) if len(draws) == 1 else equal_tailed_interval(here, ci_prob))
     groups.refuse_one_topic()
-    of_group = [draws[:, :, groups.of_topic == g] for g in range(len(groups.names))]
-    sampled = [population_draws(part, random_seed=random_seed) for part in of_group]
-    return np.stack([*sampled, mean], axis=2)
+    if np.isnan(value).any():  # an estimator of runs alone
+        return value, none, none
+    if len(draws) == 1:
+        draws = np.broadcast_to(draws, (_N_RESAMPLED, *draws.shape[1:]))
+    ends, seed, (least, most) = [], key_of(random_seed, estimates.measure), estimates.measure.range
+    for run in range(draws.shape[1]):  # by itself, with the degrees of freedom of its own mean
+        own = draws[:, [run]]
+        parts = [
+            mean_draws(own[:, :, groups.topic_group == g], None, "population", random_seed=seed)
+            for g in range(len(groups.names))
+        ]
+        parts.append(mean_draws(own, groups, scope, random_seed=seed))
+        ends.append(equal_tailed_interval(np.concatenate(parts, axis=1) / unit, ci_prob))
+    lower, upper = np.clip(np.array(ends).transpose(1, 0, 2), least, most)
+    return value, lower, upper

@@ -265,7 +265,8 @@ class Asked:
         if self.groups is not None and not may_group:
             raise InputError("no values by group here", hint="score, compare, gate and plan have them")
         systems = parse_systems(self.systems)
-        given = group_systems(given, systems)
+        if systems:
+            given = group_systems(given, systems)
         run_ids = None if run_ids is None else runs_of_systems(run_ids, systems, given.run_ids)
         if whole_campaign and not (run_ids or self.unpool or given.given_run_ids):
             run_ids = given.run_ids

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayespool.measures import Estimates, equal_tailed_interval
+from bayespool.measures import Estimates
 from bayespool.measures.groups import ALL_TOPICS, MEAN_OF_GROUPS, Groups, groups_text
-from bayespool.measures.populations import estimate_population, group_draws
-from bayespool.randomness import key_of
+from bayespool.measures.populations import estimate_groups, estimate_population
 from bayespool.scoring.score_tables import conditions, main_estimator, missing_topics
 from bayespool.tables.formatting import interval, level, number
 from bayespool.tables.table import Column, IntervalColumn, Pivot, Table, View
@@ -26,7 +25,6 @@ _COLUMNS = {
     "n_topics": Column("topics", "count", "Number of topics."),
 }
 _MAX_RUNS = 6
-_N_DRAWS = 4000  # of scores that are known
 
 
 def groups_table(scores: Scores) -> Table:
@@ -82,18 +80,15 @@ def _columns(scores: Scores, e: Estimates, groups: Groups) -> Iterator[dict[str,
         return np.concatenate([groups.by_group(values), *whole], axis=-1)
 
     columns = {"as_judged": parts(bounds.low.scores()), "bound_lower": parts(bounds.least.scores())}
-    columns |= {"bound_upper": parts(bounds.most.scores()), "value": parts(e.per_topic)}
-    columns["value"][:, -1] = e.value
-    ends = np.full((2, *columns["value"].shape), np.nan)
-    if e.draws is not None:
-        drawn = group_draws(e.draws.amount, groups, "these-topics") / e.draws.unit
-        columns["value"][:, :-1] = drawn.mean(axis=0)
-        ends[:, :, :-1] = equal_tailed_interval(drawn, scores.ci_prob)
-        ends[:, :, -1] = e.interval(scores.ci_prob)
-    columns |= {"lower": ends[0], "upper": ends[1]}
+    columns |= {"bound_upper": parts(bounds.most.scores())}
+    here = estimate_groups(e, groups, ci_prob=scores.ci_prob)
+    over = (e.value, *e.interval(scores.ci_prob))
+    columns |= _joined(("value", "lower", "upper"), here, over)
     if scores.scope != "these-topics":
-        there = _population(scores, e, groups)
-        columns |= {"population_lower": there[0], "population_upper": there[1]}
+        seed = int(scores.metadata["settings"]["random_seed"])
+        _, *ends = estimate_groups(e, groups, scores.scope, scores.ci_prob, random_seed=seed)
+        there = estimate_population(e, scores.ci_prob, random_seed=seed)
+        columns |= _joined(("population_lower", "population_upper"), ends, (there.lower, there.upper))
     n_topics = [*groups.n_topics.tolist(), len(groups.labels), len(groups.labels)]
     for k, (name, n) in enumerate(zip((*groups.names, MEAN_OF_GROUPS, ALL_TOPICS), n_topics, strict=True)):
         keys: dict[str, Any] = {"run_id": np.array(scores.run_ids, dtype=object), "measure": str(e.measure)}
@@ -102,23 +97,12 @@ def _columns(scores: Scores, e: Estimates, groups: Groups) -> Iterator[dict[str,
         yield keys | {column: values[:, k] for column, values in columns.items()}
 
 
-def _population(scores: Scores, e: Estimates, groups: Groups) -> FloatArray:
-    """Return ends of intervals on topics, or groups, like these, shape (end, run, part).
-
-    Each run is drawn by itself, with the degrees of freedom of its own mean; scores without draws are known.
-    """
-    seed = int(scores.metadata["settings"]["random_seed"])
-    if e.draws is None and np.isnan(e.per_topic).any():
-        return np.full((2, len(scores.run_ids), len(groups.names) + 2), np.nan)
-    known = np.broadcast_to(e.per_topic, (_N_DRAWS, *e.per_topic.shape))
-    draws, unit = (known, 1) if e.draws is None else (e.draws.amount, e.draws.unit)
-    ends, (least, most) = [], e.measure.range
-    for run in range(len(scores.run_ids)):
-        drawn = group_draws(draws[:, [run]], groups, scores.scope, random_seed=key_of(seed, e.measure))
-        ends.append(equal_tailed_interval(drawn[:, 0] / unit, scores.ci_prob))
-    whole = estimate_population(e, scores.ci_prob, random_seed=seed)
-    of_groups = np.array(ends).transpose(1, 0, 2).clip(least, most)
-    return np.concatenate([of_groups, np.stack([whole.lower, whole.upper])[:, :, None]], axis=2)
+def _joined(
+    names: Sequence[str], by_group: Sequence[FloatArray], over: Sequence[FloatArray]
+) -> dict[str, FloatArray]:
+    """Return columns by group and of the mean of groups, with that of all topics joined to them."""
+    pairs = zip(names, by_group, over, strict=True)
+    return {name: np.column_stack([values, whole]) for name, values, whole in pairs}
 
 
 def group_sentences(scores: Scores) -> Iterator[str]:

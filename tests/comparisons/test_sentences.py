@@ -10,7 +10,7 @@ from toys import from_rankings
 
 from bayespool.comparisons import compare, comparison_sentence
 from bayespool.comparisons.draws import SignificantDraws
-from bayespool.comparisons.sentences import _amount, _significance_chance
+from bayespool.comparisons.sentences import _significance_chance, amount
 from bayespool.errors import InputError
 from bayespool.report.terminal import print_result
 from bayespool.tables.formatting import interval, number, percent
@@ -88,7 +88,7 @@ def test_a_pair_has_a_sentence_of_its_own_among_many() -> None:
 
 def test_a_difference_that_is_not_0_is_not_printed_as_0() -> None:
     told = {0.0: "0.000", 0.0004: "under 0.001", -0.0004: "above -0.001", 0.0006: "0.001", -0.25: "-0.250"}
-    assert {difference: _amount(difference) for difference in told} == told
+    assert {difference: amount(difference) for difference in told} == told
 
 
 @pytest.mark.parametrize(
