@@ -216,7 +216,7 @@ def _contrasts(
 
 
 def _kinship(targets: Targets) -> list[Note]:
-    """Return a note on which of the runs count as variants of one system, where there is no pool."""
+    """Return a note on which of the runs count as runs of one system, where there is no pool."""
     collection = targets.collection
     if collection.pooled.any() or not any(isinstance(e, PosteriorEstimator) for e in targets.estimators):
         return []
@@ -225,9 +225,9 @@ def _kinship(targets: Targets) -> list[Note]:
         members.setdefault(int(collection.organization[place]), []).append(run)
     alike = [some_of(runs) for runs in members.values() if len(runs) > 1]
     if alike:
-        return [Note("no-pool", f"no pool: as variants of one system count {'; '.join(alike)}")]
+        return [Note("no-pool", f"no pool: as runs of one system count {'; '.join(alike)}")]
     text = (
-        "no pool: each run counts as a system of its own; --systems names variants of one system, and "
+        "no pool: each run counts as a system of its own; --systems names the runs of a system, and "
         "--reading each_its_own=false says that all are"
     )
     return [Note("no-pool", text)]

@@ -166,7 +166,8 @@ class Comparison(Result):
 
     def citations(self) -> tuple[Citation, ...]:
         """Return citations for the estimators, tests, multiplicity control and reliability coefficients."""
-        return citations_with_tests(self.metadata, (*self.tests, self.control), *_RELIABILITY_CITED)
+        welch = ["welch-1947"] * (self.contrasts is not None)
+        return citations_with_tests(self.metadata, (*self.tests, self.control), *welch, *_RELIABILITY_CITED)
 
     def notes(self) -> tuple[Note, ...]:
         """Return notes on the pool, the runs and measures that share no draws."""

@@ -34,7 +34,7 @@ _MAX_CELLS = 1 << 22  # numbers
 
 @dataclass(frozen=True)
 class Units:
-    """What is compared: runs, or systems, which score the mean of their runs.
+    """Runs that are compared, or systems, which score the mean of their runs.
 
     Attributes
     ----------
@@ -158,7 +158,7 @@ class Part:
 
 @dataclass(frozen=True, eq=False)
 class Contrasts:
-    """What a comparison has by group of topics, or of systems.
+    """Pairs of runs or systems that are compared by group of topics, or as means of runs.
 
     Attributes
     ----------
@@ -241,8 +241,9 @@ def _measure_columns(
     seed, tests = int(comparison.metadata["random_seed"]), dict[Scope, _Tests]()
     for e in (each for each in comparison.scores.estimates if each.measure == measure):
         for scope in contrasts.scopes if e.draws is not None else ("these-topics",):
-            if scope not in tests:
-                tests[scope] = _Tests.of(comparison, contrasts, measure, scope)
+            sampled: Scope = "groups" if scope == "groups" else "population"
+            if sampled not in tests:
+                tests[sampled] = _Tests.of(comparison, contrasts, measure, sampled)
             for k, part in contrasts.parts_in(scope):
                 values, of_judged = (part.mean(units.average(x)) for x in (e.per_topic, judged))
                 columns: dict[str, Any] = {"measure": str(measure), "estimator": e.estimator, "scope": scope}
@@ -255,7 +256,7 @@ def _measure_columns(
                     ends = contrasts.bounds[measure]
                     columns |= {"bound_lower": ends[0][:, k], "bound_upper": ends[1][:, k]}
                 columns |= {"as_judged": of_judged[first] - of_judged[second]}
-                yield columns | tests[scope].columns(k)
+                yield columns | tests[sampled].columns(k)
 
 
 def _drawn_columns(

@@ -375,7 +375,7 @@ def adjust_p_values(p: FloatArray, control: PairControl = "holm", pairs: Pairs |
 def adjusted_values(p: FloatArray, control: Control) -> FloatArray:
     """Return p-values of one family, adjusted; by Holm for ``dunnett``, which is for runs tested together."""
     methods, adjusted, defined = {"benjamini-hochberg": "fdr_bh"}, p.copy(), ~np.isnan(p)
-    if defined.any() and control != "none":
+    if defined.sum() > 1 and control != "none":
         from statsmodels.stats.multitest import multipletests
 
         adjusted[defined] = multipletests(p[defined], method=methods.get(control, "holm"))[1]

@@ -155,7 +155,7 @@ def read_collection(
         the same in all of them; or those of a file (the first word of each line) or a list.
     each_its_own : bool, optional
         Whether each run to score that ``organizations`` does not name has an organization of its own, or all
-        are variants of one system, of one organization (`bayespool.collection.USER_ORGANIZATION`). By
+        are runs of one system, of one organization (`bayespool.collection.USER_ORGANIZATION`). By
         default they are that where there is a pool, and apart without one.
     known_depth, max_holes, pooled_run_ids
         Override the discovery of the pool.

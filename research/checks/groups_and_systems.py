@@ -2,9 +2,9 @@
 
     python -m research.checks.groups_and_systems --repetitions 1000
 
-Each repetition simulates a collection as `bayespool.experiments.simulate` does, with topics in three groups of
-unequal size and richness, and two systems of three runs each that were not pooled. Runs of a system differ in
-strength and noise. Counted is how often 95 % intervals contain the truth, which is hidden: the difference of
+Each repetition simulates a collection as `bayespool.experiments.simulate` does, with topics in three groups
+of unequal size and richness, and two systems of three runs each that were not pooled. Runs of a system differ
+in strength and noise. Counted is how often 95 % intervals contain the truth, which is hidden: the difference of
 two runs in the mean of groups, and of the two systems, on these topics (with unjudged documents), and on
 topics (and runs) like these (the mean over many other topics, and strengths).
 """
@@ -24,7 +24,7 @@ from bayespool import compare, read_collection
 
 GROUPS = {"rich": (12, -2.2), "middling": (8, -2.8), "poor": (4, -3.4)}  # topics, logit of relevant ones
 N_CANDIDATES, N_ORGANIZATIONS, N_RUNS, DEPTH = 200, 8, 3, 10
-N_OTHER, N_STRENGTHS = 250, 9  # topics of a group, and strengths of a system's runs, that the truth is over
+N_OTHER, N_STRENGTHS = 200, 5  # topics of a group, and strengths of a system's runs, that the truth is over
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,13 @@ def repetition(random_seed: int, estimator: str, spread: float = 0.4) -> pd.Data
             there[place] = there.get(place, 0) + mean_of_groups(values, others) / (
                 N_STRENGTHS if place == name else 1
             )
-    asked = {"measures": "P@10", "estimators": estimator, "groups": groups, "posterior_settings": "draws=500"}
+    asked = {
+        "measures": "P@10",
+        "estimators": estimator,
+        "groups": groups,
+        "posterior_settings": "draws=500",
+        "control": "none",
+    }
     pair = ["new-0", "old-0"]
     of_runs = compare(collection, pair, **asked).groups()
     of_systems = compare(collection, list(runs), systems=members, **asked).system_differences()

@@ -241,9 +241,9 @@ def test_runs_of_no_pool_are_apart_unless_they_are_said_to_be_variants() -> None
     judged = {q: {"r": 1, "n": 0, "m": 0} for q in "12345"}
     ranked = {"a": "rxy", "b": "nzr", "c": "mxz"}
     runs = {run: {q: {d: -i for i, d in enumerate(docs)} for q in judged} for run, docs in ranked.items()}
-    alike = "no pool: as variants of one system count "
+    alike = "no pool: as runs of one system count "
     asked: tuple[tuple[dict[str, Any], dict[str, str] | None, str], ...] = (
-        ({}, None, "no pool: each run counts as a system of its own; --systems names"),
+        ({}, None, "no pool: each run counts as a system of its own; --systems names the runs"),
         ({"each_its_own": False}, None, f"{alike}a, b, c"),
         ({}, {"a": "s", "c": "s"}, f"{alike}a, c"),
         ({"organizations": {"a": "s", "b": "s"}}, None, f"{alike}a, b"),
