@@ -79,8 +79,7 @@ class Comparison(Result):
         Version, fingerprint, pool and settings, to quote with a result.
     announce : float
         Least share of draws that announces a difference.
-    systems : tuple of (str, str)
-        Runs with the systems that they are of.
+    systems : tuple of (run, system)
     baseline : tuple of str
         Runs that all others are compared with; none: every pair.
     bounds : mapping of Measure to (ndarray of float, ndarray of float), shape (pair,) each
@@ -166,8 +165,8 @@ class Comparison(Result):
 
     def citations(self) -> tuple[Citation, ...]:
         """Return citations for the estimators, tests, multiplicity control and reliability coefficients."""
-        welch = ["welch-1947"] * (self.contrasts is not None)
-        return citations_with_tests(self.metadata, (*self.tests, self.control), *welch, *_RELIABILITY_CITED)
+        cited = (*_RELIABILITY_CITED, *["welch-1947"] * (self.contrasts is not None))
+        return citations_with_tests(self.metadata, (*self.tests, self.control), *cited)
 
     def notes(self) -> tuple[Note, ...]:
         """Return notes on the pool, the runs and measures that share no draws."""
@@ -215,7 +214,7 @@ class Comparison(Result):
 
     @property
     def compares_systems(self) -> bool:
-        """Whether systems are compared, of which readers see more than of runs."""
+        """Whether systems are compared."""
         return self.contrasts is not None and self.contrasts.units.are_systems
 
     @property

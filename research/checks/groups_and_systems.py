@@ -4,8 +4,8 @@
 
 Each repetition simulates a collection as `bayespool.experiments.simulate` does, with topics in three groups
 of unequal size and richness, and two systems of three runs each that were not pooled. Runs of a system differ
-in strength and noise. Counted is how often 95 % intervals contain the truth, which is hidden: the difference of
-two runs in the mean of groups, and of the two systems, on these topics (with unjudged documents), and on
+in strength and noise. Counted is how often 95 % intervals contain the truth, which is hidden: the difference
+of two runs in the mean of groups, and of the two systems, on these topics (with unjudged documents), and on
 topics (and runs) like these (the mean over many other topics, and strengths).
 """
 

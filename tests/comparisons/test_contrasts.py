@@ -144,6 +144,24 @@ def test_a_difference_of_systems_has_the_error_of_a_mixed_model() -> None:
     assert "is not significant at 0.05 (t test with runs and topics crossed, one pair: p = 0." in sentence
 
 
+def test_tests_reject_what_is_true_in_one_of_twenty() -> None:
+    """The draws of a test are simulated scores here, each of other topics and runs."""
+    rng, places = np.random.default_rng(5), (np.array([0]), np.array([1]))
+    units = Units(("a", "b"), ((0, 1, 2), (3, 4, 5)), are_systems=True)
+    on_topics = np.repeat(rng.normal(scale=0.1, size=(3000, 2, 30)), 3, axis=1)
+    scores = on_topics + rng.normal(scale=0.03, size=(3000, 6, 1)) + rng.normal(scale=0.1, size=(3000, 6, 30))
+    (whole,) = Part.all_of(30, None)
+    assert 0.03 <= (whole.test(scores, units, places, "population").p <= 0.05).mean() <= 0.07
+    groups = Groups(tuple(np.repeat(["a", "b", "c"], [15, 9, 6]).tolist()))
+    unequal = rng.normal(scale=[0.1, 0.2, 0.3], size=(3000, 2, 3))
+    spread = np.array([0.1, 0.2, 0.3])[groups.topic_group]
+    *_, mean, _ = Part.all_of(30, groups)
+    scores = rng.normal(scale=spread, size=(3000, 2, 30))
+    assert 0.03 <= (mean.test(scores, Units.of("ab", ()), places, "population").p <= 0.05).mean() <= 0.07
+    by_group = unequal[:, :, groups.topic_group]
+    assert 0.03 <= (mean.test(by_group, Units.of("ab", ()), places, "groups").p <= 0.05).mean() <= 0.08
+
+
 def test_systems_of_one_run_are_runs() -> None:
     sole = {run: run for run in ("base-0", "tuned-0")}
     found = compare(counted(OF_SYSTEMS), ["base-0", "tuned-0"], systems=sole, **AS_JUDGED)
