@@ -256,7 +256,7 @@ def _contrast_views(comparison: Comparison, frame: pd.DataFrame) -> Iterator[Vie
             title += f", by group of topics and as a mean of {n_groups} groups with equal weight"
             note += f"; of single groups adjusted over {n_groups * n_pairs:,} differences"
             names = ["group", "n_topics", f"{noun}_a", f"{noun}_b"]
-            if n_pairs * n_groups > _MAX_PAIRS_LISTED:
+            if n_pairs * n_groups > _MAX_PAIRS_IN_SHORT:
                 where, names = where | {"group": MEAN_OF_GROUPS}, names[2:]
                 title = f"Differences in {measure} as a mean of {n_groups} groups with equal weight"
         shown = _WITHOUT_DRAWS if estimator == AS_JUDGED else _IN_TERMINAL
