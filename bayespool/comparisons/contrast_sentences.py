@@ -9,6 +9,7 @@ import numpy as np
 
 from bayespool.comparisons.sentences import amount, chance_text, conditional, p_text
 from bayespool.comparisons.tables import mean_test_text
+from bayespool.measures import Normalized
 from bayespool.measures.groups import ALL_TOPICS, MEAN_OF_GROUPS, groups_text
 from bayespool.names import AS_JUDGED, Scope
 from bayespool.tables.formatting import counted, interval, level, number, p_value, some_of
@@ -85,13 +86,16 @@ def _sentence(
     if here["difference"] < 0:
         turn, pair = -1, (pair[1], pair[0])
     first, second = map(units.text, pair)
-    text = f"{of_what or 'On these topics '}the {measure} of {first} is higher than that of {second} by "
-    text += amount(turn * here["difference"])
+    lead, subject = turn * here["difference"], f"{of_what or 'On these topics '}the {measure} of {first}"
+    text = f"{subject} is higher than that of {second} by {amount(lead)}"
+    if not lead:
+        text = f"{subject} and {second} is the same"
     is_open = bool(here["bound_lower"] < here["bound_upper"])
     if estimator == AS_JUDGED:
         between = " and ".join(number(end, 3) for end in _ends(here, turn, "bound_lower", "bound_upper"))
         text += " as judged"
-        text += f", between {between} whatever the unjudged documents in reach are" * is_open
+        reach = " in reach" * isinstance(measure, Normalized)
+        text += f", between {between} whatever the unjudged documents{reach} are" * is_open
     elif is_open and "these-topics" in whole.index:
         runs = [comparison.run_ids[run] for i in pair for run in units.members[i]]
         by = conditional(comparison, estimator, [measure], runs)
@@ -104,7 +108,7 @@ def _sentence(
             text += f" {where} the {level(comparison.ci_prob)} interval is {_interval(row, turn)} (chance "
             tested = f", t test over groups p {p_value(row['p_adjusted'])}" * (scope == "groups")
             text += f"that it is higher {_chance(row, turn)}{tested})."
-    text += _significance(comparison, measure, here, is_open=is_open)
+    text += _significance(comparison, measure, here, turn, is_open=is_open)
     if groups is None:
         return text
     by_group = rows[rows["scope"] == here.name]
@@ -112,21 +116,19 @@ def _sentence(
     over: Any = by_group[by_group["group"] == ALL_TOPICS].iloc[0]
     is_so = single["significant"].fillna(False) & (single["difference"] * turn > 0)
     clear = single[is_so]["group"].tolist()
-    lead = turn * over["difference"]
+    lead_over = turn * over["difference"]
     text += f" It is higher in {int((single['difference'] * turn > 0).sum())} of {len(groups.names)} groups"
     text += f" (significantly so in {some_of(clear)})" * bool(clear)
-    way = "lower" if lead < 0 else "higher"
-    return f"{text}, and over all {over['n_topics']} topics {way} by {amount(abs(lead))}."
+    way = "lower" if lead_over < 0 else "higher"
+    return f"{text}, and over all {over['n_topics']} topics {way} by {amount(abs(lead_over))}."
 
 
-def _significance(comparison: Comparison, measure: Measure, row: Any, *, is_open: bool) -> str:
+def _significance(comparison: Comparison, measure: Measure, row: Any, turn: int, *, is_open: bool) -> str:
     """Return a sentence on the test of a pair; without a verdict where judging could take it back."""
     import pandas as pd
 
-    p, text = (
-        float(row["p_adjusted"]),
-        f" On the existing judgments the difference of {amount(abs(row['as_judged']))}",
-    )
+    p = float(row["p_adjusted"])
+    text = f" On the existing judgments the difference of {amount(turn * row['as_judged'])}"
     if np.isnan(p):
         return f"{text} has no test."
     is_low = p <= comparison.level
