@@ -12,6 +12,7 @@ from bayespool.comparisons.pairs import COMMON_COLUMNS
 from bayespool.measures.groups import MEAN_OF_GROUPS
 from bayespool.names import AS_JUDGED
 from bayespool.report.result import cited_by
+from bayespool.scoring.grouped import GROUP_COLUMNS
 from bayespool.scoring.score_tables import conditions, ideal_sentence, missing_topics
 from bayespool.tables import Citation, cite
 from bayespool.tables.formatting import counted, level, percent, some_of
@@ -149,14 +150,20 @@ _DIFFERENCE_COLUMNS = COMPARISON_COLUMNS | {
     "bound_lower": Column("bound,\nfrom", "difference", "Least difference of all completed judgments."),
     "bound_upper": Column("bound,\nto", "difference", "Greatest difference of all completed judgments."),
 }
-_CONTRAST_COLUMNS = _DIFFERENCE_COLUMNS | {
-    "group": Column("group", "text", "Group of topics; mean of groups: with equal weight."),
-    "n_topics": Column("topics", "count", "Number of topics."),
-    "system_a": Column("system a", "text", "The first system of the pair."),
-    "system_b": Column("system b", "text", "The second system of the pair."),
-    "standard_error": Column("s. e.", "score", "Standard error of the difference as judged, over samples."),
-    "p_adjusted": Column("p", "p-value", "P-value as judged, adjusted over pairs, and over single groups."),
-}
+_CONTRAST_COLUMNS = (
+    _DIFFERENCE_COLUMNS
+    | GROUP_COLUMNS
+    | {
+        "system_a": Column("system a", "text", "The first system of the pair."),
+        "system_b": Column("system b", "text", "The second system of the pair."),
+        "standard_error": Column(
+            "s. e.", "score", "Standard error of the difference as judged, over samples."
+        ),
+        "p_adjusted": Column(
+            "p", "p-value", "P-value as judged, adjusted over pairs, and over single groups."
+        ),
+    }
+)
 _CAPTIONS = {
     "differences": "Differences of pairs of runs",
     "groups": "Differences of runs by group of topics, and as a mean of groups",

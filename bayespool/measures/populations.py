@@ -389,10 +389,10 @@ def estimate_groups(
     --------
     >>> from bayespool import load_example, score
     >>> scores = score(load_example(), "new-a", "P@10", estimators="posterior-ratio")
-    >>> groups = Groups(("easy",) * 15 + ("hard",) * 5)
+    >>> groups = Groups(("gis",) * 15 + ("unix",) * 5)
     >>> value, lower, upper = estimate_groups(scores["P@10", "posterior-ratio"], groups)
     >>> value.round(1).tolist()
-    [[0.6, 0.6, 0.6]]
+    [[0.6, 0.7, 0.6]]
     """
     draws, unit = estimates.per_topic[None], 1
     if estimates.draws is not None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from bayespool.arrays import AnyArray, FloatArray
     from bayespool.scoring.scores import Scores
 
-_COLUMNS = {
+GROUP_COLUMNS = {
     "group": Column("group", "text", "Group of topics; mean of groups: with equal weight."),
     "n_topics": Column("topics", "count", "Number of topics."),
 }
@@ -57,7 +57,7 @@ def groups_table(scores: Scores) -> Table:
                 sort="-value" if has_interval else "-as_judged",
             )
         )
-    return Table("groups", "Scores by group of topics", frame, _COLUMNS, tuple(views))
+    return Table("groups", "Scores by group of topics", frame, GROUP_COLUMNS, tuple(views))
 
 
 def _there(scores: Scores) -> str:
