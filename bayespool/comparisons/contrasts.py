@@ -182,6 +182,13 @@ class Contrasts:
         """Groups of topics, if they are asked for."""
         return next((part.groups for part in self.parts if part.groups is not None), None)
 
+    @property
+    def test_name(self) -> str:
+        """Name of the test of a difference."""
+        if not self.units.are_systems:
+            return "t test of topics within groups"
+        return f"t test with runs and topics crossed{', within groups' * (self.groups is not None)}"
+
     def parts_in(self, scope: Scope) -> list[tuple[int, Part]]:
         """Return the parts that a scope speaks of, with their places: groups are a sample of one mean."""
         return [(k, p) for k, p in enumerate(self.parts) if scope != "groups" or p.groups is not None]

@@ -56,12 +56,6 @@ _CONTROLS = {
     "tukey-hsd": "over {n} pairs",
     "dunnett": "Dunnett over {n} pairs",
 }
-_MEAN_TESTS = {
-    (True, False): "t test of topics within groups",
-    (False, True): "t test with runs and topics crossed",
-    (True, True): "t test with runs and topics crossed, within groups",
-}
-"""Names of tests of contrasts, by whether there are groups, and systems."""
 _SCOPES = {
     "these-topics": "these {n} topics: only unjudged documents are uncertain",
     "population": "a population of topics: the {n} topics are a sample, too",
@@ -240,9 +234,8 @@ def mean_test_text(comparison: Comparison) -> str:
     """Return the display name for the test of a mean of groups, or of systems."""
     contrasts = comparison.contrasts
     assert contrasts is not None
-    name = _MEAN_TESTS[contrasts.groups is not None, contrasts.units.are_systems]
     control = "holm" if comparison.control == "dunnett" else comparison.control
-    return f"{name}, {control_name(control, '', len(contrasts.pairs[0]))}"
+    return f"{contrasts.test_name}, {control_name(control, '', len(contrasts.pairs[0]))}"
 
 
 def _contrast_views(comparison: Comparison, frame: pd.DataFrame) -> Iterator[View]:
@@ -260,18 +253,16 @@ def _contrast_views(comparison: Comparison, frame: pd.DataFrame) -> Iterator[Vie
             title += " of systems, means of their runs"
             note += "; topics like these: runs are a sample, too"
         if n_groups:
-            title += f", by group of topics and as a mean of {n_groups} groups with equal weight"
+            is_short = n_pairs * n_groups > _MAX_PAIRS_IN_SHORT
+            title += ", by group of topics and" * (not is_short)
+            title += f" as a mean of {n_groups} groups with equal weight"
             note += f"; of single groups adjusted over {n_groups * n_pairs:,} differences"
-            names = ["group", "n_topics", f"{noun}_a", f"{noun}_b"]
-            if n_pairs * n_groups > _MAX_PAIRS_IN_SHORT:
-                where, names = where | {"group": MEAN_OF_GROUPS}, names[2:]
-                title = f"Differences in {measure} as a mean of {n_groups} groups with equal weight"
+            names = [*["group", "n_topics"] * (not is_short), f"{noun}_a", f"{noun}_b"]
+            where |= {"group": MEAN_OF_GROUPS} if is_short else {}
         shown = _WITHOUT_DRAWS if estimator == AS_JUDGED else _IN_TERMINAL
         columns = _pair_columns([{"p": "p_adjusted"}.get(name, name) for name in shown if name != "risk"])
-        texts = [
-            missing_topics(comparison.scores.metadata),
-            conditions(comparison.scores.metadata, [measure]),
-        ]
+        metadata = comparison.scores.metadata
+        texts = (missing_topics(metadata), conditions(metadata, [measure]))
         yield View(
             title="; ".join(filter(None, [title, *texts])),
             names=tuple(names),
