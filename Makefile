@@ -23,7 +23,7 @@ STAMP := $(VENV)/.bayespool
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test slow research fuzz planted test-lowest lint printed types audit docs notebooks dist clean
+.PHONY: help demo test slow research fuzz planted test-lowest lint printed types audit docs outputs dist clean
 
 help:
 	@echo "make demo         score the embedded example"
@@ -38,7 +38,7 @@ help:
 	@echo "make types        mypy --strict on the package"
 	@echo "make audit        bandit on the package; pip-audit on what it installs, which needs the package index"
 	@echo "make docs         the documentation, into docs/_build/html; a warning is an error"
-	@echo "make notebooks    execute the notebooks, and store their outputs"
+	@echo "make outputs      write the tables of pages, and the outputs of pages and notebooks"
 	@echo "make dist         sdist and wheel into dist; checked, installed into an empty environment, and demoed there"
 	@echo "make clean        remove what the targets above leave, the environment too"
 	@echo "with PYTHON=python3.12 another interpreter, with VENV=folder another environment"
@@ -72,7 +72,7 @@ test-lowest: $(STAMP)-release
 	@"$(VENV)-lowest/bin/bayespool" demo
 	@"$(VENV)-lowest/bin/python" -m pytest -q -W ignore::DeprecationWarning $(LOWEST_TESTS)
 
-notebooks: $(STAMP)-docs
+outputs: $(STAMP)-docs
 	@"$(RUN)" docs/outputs.py
 
 lint: $(STAMP)-dev $(STAMP)-test
@@ -93,7 +93,7 @@ audit: $(STAMP)-dev
 	@"$(RUN)" .ci/audit.py
 
 docs: $(STAMP)-docs
-	@"$(RUN)" docs/execution.py
+	@"$(RUN)" docs/outputs.py --check
 	@"$(RUN)" -m sphinx -W --keep-going -q -j 2 -b html docs docs/_build/html
 	@echo "docs/_build/html/index.html"
 

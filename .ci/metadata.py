@@ -59,7 +59,5 @@ class Pages(BuildHookInterface):
         """Add the pages, but to an editable installation, which reads those of the checkout."""
         docs = ROOT / "docs"
         if version != "editable":
-            for page in [*docs.glob("*.md"), *(docs / "models").glob("*.md")]:
-                build_data["force_include"][str(page)] = (
-                    f"bayespool/pages/{page.relative_to(docs).as_posix()}"
-                )
+            for page in docs.glob("*.md"):
+                build_data["force_include"][str(page)] = f"bayespool/pages/{page.name}"

@@ -48,8 +48,7 @@ def check_wheel(path: Path) -> None:
     """The package with its pages, and its metadata, nothing else."""
     names = {PurePosixPath(name) for name in zipfile.ZipFile(path).namelist()}
     package = {str(name) for name in names if name.parts[0] == "bayespool"}
-    docs = [*(ROOT / "docs").glob("*.md"), *(ROOT / "docs" / "models").glob("*.md")]
-    pages = {f"bayespool/pages/{page.relative_to(ROOT / 'docs').as_posix()}" for page in docs}
+    pages = {f"bayespool/pages/{page.name}" for page in (ROOT / "docs").glob("*.md")}
     if other := package ^ (files_below("bayespool") | pages):
         sys.exit(f"{path.name}: not the files of bayespool/ and the pages: {sorted(other)}")
     if "bayespool/py.typed" not in package:

@@ -1,6 +1,7 @@
-"""Sphinx configuration: `make docs` builds with warnings as errors."""
+"""Sphinx configuration: `make docs` builds with warnings as errors. Nothing is executed here."""
 
 import importlib.util
+import re
 import sys
 from pathlib import Path
 
@@ -8,17 +9,12 @@ import bayespool
 from bayespool.tables.pages import read_addresses, resolve_links
 
 sys.path.insert(0, str(Path(__file__).parent))
-from execution import TIMEOUT, cache_folder
 from inventories import type_names, write_inventories
 from names import write_names
-from options import write_options
-from reference_tables import write_tables
 
 HERE = Path(__file__).parent
-write_tables(HERE / "_generated")
 write_names(HERE / "_generated")
-write_options(HERE / "_generated")
-for page in (HERE / "_api").glob("*.rst"):  # of rooms that an earlier build knew
+for page in (HERE / "_api").glob("*.rst"):  # of subpackages that an earlier build knew
     if importlib.util.find_spec(page.stem) is None:
         page.unlink()
 
@@ -36,7 +32,7 @@ extensions = [
     "sphinx.ext.intersphinx",
 ]
 templates_path = ["_templates"]
-exclude_patterns = ["_build", "_generated"]
+exclude_patterns = ["_build", "_generated", "developers"]
 default_role = "py:obj"
 html_theme = "furo"
 html_title = "bayespool"
@@ -56,22 +52,35 @@ numpydoc_xref_ignore = "all"
 # Names of other packages that the pages use, with their addresses: no inventory is fetched.
 intersphinx_mapping = write_inventories(HERE / "_generated")
 
-myst_enable_extensions = ["amsmath", "colon_fence", "dollarmath"]
+myst_enable_extensions = ["amsmath", "dollarmath"]
 myst_heading_anchors = 3
 
-# docs/notebooks is a link to ../notebooks, whose files carry the outputs that a code host shows. `make docs`
-# executes them first, two at a time; what it left out is executed here.
-nb_execution_mode = "cache"
-nb_execution_cache_path = str(cache_folder())
-nb_execution_timeout = TIMEOUT
-nb_execution_raise_on_error = True
+# docs/notebooks is a link to ../notebooks. Pages and notebooks carry their outputs, which docs/outputs.py writes.
+nb_execution_mode = "off"
 nb_merge_streams = True
 
 
-def _resolve_links(app, docname, source):  # type: ignore[no-untyped-def]
+def contents(index: str) -> str:
+    """The sidebar: the pages that each section of the index links, in its order."""
+    trees = []
+    for section in index.split("\n## ")[1:]:
+        caption, _, text = section.partition("\n")
+        pages = re.findall(
+            r"^- \[[^\]]+\]\((?:\.\./)?([\w/-]+)\.(?:md|ipynb|rst)\)", text, flags=re.MULTILINE
+        )
+        if pages:
+            trees.append(
+                "\n".join(["```{toctree}", ":hidden:", f":caption: {caption}", "", *pages, "```", ""])
+            )
+    return "\n".join(trees)
+
+
+def _read_source(app, docname, source):  # type: ignore[no-untyped-def]
+    if docname == "index":
+        source[0] += "\n" + contents(source[0])
     if not docname.startswith("notebooks/"):
         source[0] = resolve_links(source[0], read_addresses()["repository"])
 
 
 def setup(app):  # type: ignore[no-untyped-def]
-    app.connect("source-read", _resolve_links)
+    app.connect("source-read", _read_source)

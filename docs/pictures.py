@@ -1,12 +1,9 @@
-"""The pictures of the documentation that its build does not draw.
+"""The pictures of the pages, in one style, 700 pixels wide.
 
-    BAYESPOOL_COLLECTIONS=folder python docs/pictures.py [--output docs/_static]
+    BAYESPOOL_COLLECTIONS=folder python docs/pictures.py [NAME …] [--output docs/_static]
 
-``late-runs.png``: the late runs of the simulated example, with their truth, for README and first page;
-``--only-example`` draws it alone, and needs no collection. ``far-forest.png``: a run of neural methods of
-each organization on DL 2021, with the runs of traditional methods as the pool, and what they score with all
-judgments. ``far-distance.png``: how unlike that pool they are. They show names of runs and scores, nothing of
-topics and documents.
+Those of the example and of tables in ``research/decisions/tables`` need no collection; ``far-forest``, ``thinning`` and
+``budgets`` do. They show names of runs and scores, nothing of topics and documents.
 """
 
 from __future__ import annotations
@@ -14,64 +11,443 @@ from __future__ import annotations
 import argparse
 import os
 import warnings
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import matplotlib
 import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Rectangle
 
-from bayespool import Collection, read_collection, score
+from bayespool import Collection, check_judges, compare, compare_budgets, load_example, read_collection, score
+from bayespool.collection import add_judges
 from bayespool.evidence import score_bounds
-from bayespool.experiments import simulate_example
+from bayespool.experiments import simulate_example, simulate_judge
 from bayespool.measures import parse_measure
-from bayespool.plots import figure_grid, plot_distance, plot_forest
-from bayespool.plots.style import finish
-from bayespool.scoring import Scores
+from bayespool.plots import figure_grid, plot_differences, plot_forest, plot_labels
+from bayespool.plots.style import AS_JUDGED, PALETTE, POSTERIOR, finish
 
-ESTIMATORS = ("smoothed", "condensed-list", "posterior-combined")
-
-
-def main() -> None:
-    """Write the pictures."""
-    assert __doc__ is not None
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--output", type=Path, default=Path("docs/_static"))
-    parser.add_argument("--only-example", action="store_true")
-    asked = parser.parse_args()
-    matplotlib.use("Agg")
-    warnings.simplefilter("ignore")
-    late_runs(asked.output / "late-runs.png")
-    if asked.only_example:
-        return
-    place = Path(os.environ["BAYESPOOL_COLLECTIONS"]) / "dl21-passage"
-    files = {"pool": place / "runs", "organizations": [place / "organizations.csv", place / "run-types.csv"]}
-    whole = read_collection(place / "qrels.txt", **files, strict=False, order="rank", max_holes=0)
-    types = whole.runs.columns["type"]
-    pooled = [whole.run_ids[r] for r in np.flatnonzero(whole.pooled)]
-    neural = [run for run in pooled if types.get(run) != "traditional"]
-    first = {whole.organization[whole.run_index(run)[0]]: run for run in reversed(neural)}
-    far = score(whole.unpool(neural), sorted(first.values()), ["P(rel=2)@10"], estimators=ESTIMATORS)
-    forest(whole, far, asked.output / "far-forest.png")
-    figure, (panel,) = figure_grid(1, width=7, height=0.34 * len(far.run_ids) + 1.2)
-    plot_distance(far, ax=panel)
-    figure.savefig(asked.output / "far-distance.png", dpi=110)
+TABLES = Path(__file__).resolve().parents[1] / "research" / "decisions"
+NAMES = {
+    "covid-round4": "COVID round 4",
+    "dl21-passage": "DL 2021",
+    "trec2011-medical": "Medical 2011",
+    "trec2-adhoc": "TREC-2",
+    "trec8-adhoc": "TREC-8",
+}
 
 
-def late_runs(path: Path) -> None:
-    """The runs of the example in a size that a phone can read."""
+def read(name: str, **settings: Any) -> Collection:
+    """A collection with the pool that bayespool finds."""
+    place = Path(os.environ["BAYESPOOL_COLLECTIONS"]) / name
+    organizations = [place / "organizations.csv", *place.glob("run-types.csv")]
+    order = "rank" if name == "dl21-passage" else "score"
+    files: dict[str, Any] = {"pool": place / "runs", "organizations": organizations, "order": order}
+    return read_collection(place / "qrels.txt", strict=False, **(files | settings))
+
+
+# --- drawings ----------------------------------------------------------------------------------------------
+
+
+def blank(width: float, height: float) -> tuple[Figure, Axes]:
+    """A figure without axes, in units of inches."""
+    figure, (axes,) = figure_grid(1, width=width, height=height)
+    axes.set(xlim=(0, width), ylim=(0, height))
+    axes.axis("off")
+    return figure, axes
+
+
+def hold_out() -> Figure:
+    """The pool, and what becomes of it where an organization is left out."""
+    figure, axes = blank(7, 2.5)
+    columns = {"A": "aabcd", "B": "bcaef", "C": "gbhai"}
+    for title, left, out in (("the pool", 0.2, ""), ("C left out", 3.8, "C")):
+        axes.text(left + 1.3, 2.38, title, ha="center", va="top", fontsize=9, weight="bold")
+        for k, (name, documents) in enumerate(columns.items()):
+            x = left + 0.95 * k
+            axes.text(x + 0.36, 2.02, f"organization {name}", ha="center", fontsize=7, color="0.3")
+            for rank, document in enumerate(documents[:4] if name != "A" else documents[1:]):
+                alone = sum(document in others for others in columns.values()) == 1
+                hidden = out == name and alone
+                color = "white" if hidden else "#cfe3f1"
+                edge = {"ec": PALETTE[3], "ls": "--"} if hidden else {"ec": "0.5", "ls": "-"}
+                axes.add_patch(Rectangle((x, 1.55 - 0.4 * rank), 0.72, 0.34, fc=color, lw=1.1, **edge))
+                axes.text(
+                    x + 0.36,
+                    1.72 - 0.4 * rank,
+                    f"document {document}",
+                    ha="center",
+                    va="center",
+                    fontsize=6.5,
+                )
+    axes.add_patch(FancyArrowPatch((3.1, 1.1), (3.7, 1.1), arrowstyle="-|>", mutation_scale=12, color="0.3"))
+    axes.add_patch(Rectangle((0.2, 0.0), 0.2, 0.14, fc="#cfe3f1", ec="0.5", lw=1.1))
+    axes.text(0.5, 0.07, "judged", va="center", fontsize=7.5)
+    axes.add_patch(Rectangle((1.2, 0.0), 0.2, 0.14, fc="white", ec=PALETTE[3], ls="--", lw=1.1))
+    axes.text(1.5, 0.07, "hidden: unjudged without C, and its relevance is known", va="center", fontsize=7.5)
+    return figure
+
+
+def model() -> Figure:
+    """The graph of the default."""
+    figure, axes = blank(7, 3.7)
+    for x, y, width, height, text in (
+        (0.15, 1.25, 1.5, 1.0, "topics $q$"),
+        (1.85, 1.25, 3.3, 1.0, "organizations $o$, or kinds"),
+        (1.05, 0.1, 5.8, 1.0, "documents $d$: hidden (observed), unjudged (predicted)"),
+    ):
+        axes.add_patch(
+            FancyBboxPatch((x, y), width, height, boxstyle="round,pad=0.02", fc="none", ec="0.6", lw=0.8)
+        )
+        axes.text(x + 0.05, y + 0.05, text, fontsize=6.5, color="0.35")
+    places = {
+        r"$\sigma_{topic}$": (0.9, 3.0),
+        r"$\sigma_{organization}$": (2.3, 3.0),
+        r"$\sigma_{interaction}$": (3.4, 3.0),
+        r"$\sigma_{slope}$": (4.5, 3.0),
+        r"$\mu, \beta$": (5.75, 3.0),
+        r"$\nu, \rho, c$": (6.55, 3.0),
+        "topic": (0.9, 1.8),
+        "organization": (2.4, 1.8),
+        "interaction": (3.45, 1.8),
+        "slope": (4.5, 1.8),
+        "predictors $x$": (1.75, 0.62),
+        r"$\mathrm{logit}\, p_d$": (3.6, 0.62),
+        "relevance": (4.95, 0.62),
+        "below pool,\nshift": (6.35, 0.62),
+        "new kind?\nfailed?": (6.2, 1.75),
+    }
+    given = {"predictors $x$"}
+    edges = [
+        (r"$\sigma_{topic}$", "topic"),
+        (r"$\sigma_{organization}$", "organization"),
+        (r"$\sigma_{interaction}$", "interaction"),
+        (r"$\sigma_{slope}$", "slope"),
+        ("topic", r"$\mathrm{logit}\, p_d$"),
+        ("organization", r"$\mathrm{logit}\, p_d$"),
+        ("interaction", r"$\mathrm{logit}\, p_d$"),
+        ("slope", r"$\mathrm{logit}\, p_d$"),
+        (r"$\mu, \beta$", r"$\mathrm{logit}\, p_d$"),
+        ("predictors $x$", r"$\mathrm{logit}\, p_d$"),
+        (r"$\mathrm{logit}\, p_d$", "relevance"),
+    ]
+    predicted = [
+        ("below pool,\nshift", "relevance"),
+        ("new kind?\nfailed?", "relevance"),
+        (r"$\nu, \rho, c$", "slope"),
+    ]
+    for pairs, style in ((edges, "-"), (predicted, "--")):
+        for start, end in pairs:
+            arrow = FancyArrowPatch(
+                places[start],
+                places[end],
+                arrowstyle="-|>",
+                mutation_scale=9,
+                color="0.45",
+                ls=style,
+                shrinkA=16,
+                shrinkB=17,
+                lw=0.9,
+            )
+            axes.add_patch(arrow)
+    for text, (x, y) in places.items():
+        color = "#e8e8e8" if text in given else "#fbe3d2" if text in dict(predicted) else "#cfe3f1"
+        box = {"boxstyle": "round,pad=0.3", "fc": color, "ec": "0.5", "lw": 0.8}
+        axes.text(x, y, text, ha="center", va="center", fontsize=8, bbox=box)
+    axes.text(
+        0.15,
+        3.5,
+        "blue: learned from hidden documents   orange, dashed: for unjudged documents alone   gray: given",
+        fontsize=7.5,
+    )
+    return figure
+
+
+# --- the example -------------------------------------------------------------------------------------------
+
+
+def late_runs() -> Figure:
+    """The late runs of the example with their truth, in a size that a phone can read."""
     example = simulate_example()
     scores = score(example.collection, measures=["P@10"], estimators=["smoothed", "posterior-combined"])
     figure, (panel,) = figure_grid(1, width=3.6, height=2.2)
     plot_forest(scores, truth=example.true_values("P@10"), legend=False, ax=panel)
-    finish(figure).savefig(path, dpi=200)
+    return figure
 
 
-def forest(whole: Collection, scores: Scores, path: Path) -> None:
-    """Bounds, two corrections, intervals, and what the runs score with all judgments."""
+def differences() -> Figure:
+    """Differences of four runs in both scopes."""
+    runs = ["new-a", "new-b", "coast-1", "delta-1"]
+    comparison = compare(load_example(), runs, "P@10", posterior_settings="draws=500")
+    figure, (panel,) = figure_grid(1, width=7, height=3)
+    plot_differences(comparison, truth=simulate_example().true_values("P@10", runs), ax=panel)
+    return figure
+
+
+def labels() -> Figure:
+    """What labels of a simulated judge are worth."""
+    judged = add_judges(
+        load_example(), {"llm": simulate_judge(simulate_example(), quality=1.5, random_seed=1)}
+    )
+    figure, (panel,) = figure_grid(1, width=5, height=3)
+    plot_labels(check_judges(judged, "P@10"), ax=panel)
+    return figure
+
+
+# --- tables of research ------------------------------------------------------------------------------------
+
+
+def accuracy() -> pd.DataFrame:
+    """The table of accuracy, with a label for each row of a figure."""
+    table = pd.read_csv(TABLES / "tables" / "accuracy.csv")
+    table = table[~table["left_out"].str.contains("label")]
+    what = table["left_out"].replace({"organizations": "", "judged later": "judged later"})
+    return table.assign(
+        label=[f"{NAMES[c]}: {w}" if w else NAMES[c] for c, w in zip(table["collection"], what, strict=True)]
+    )
+
+
+DESIGNS = {
+    "later": "holes that were judged later",
+    "near": "near: organizations",
+    "far": "far: clusters and types",
+}
+
+
+def coverage() -> Figure:
+    """Coverage of 95 % intervals with standard errors over organizations."""
+    table = accuracy().query("estimator == 'posterior-combined'")
+    counts = [table.query("design == @design")["label"].nunique() for design in DESIGNS]
+    figure = Figure(figsize=(7, 4.2), layout="constrained")
+    panels = figure.subplots(3, 1, sharex=True, height_ratios=[n + 0.6 for n in counts])
+    for axes, (design, title) in zip(panels, DESIGNS.items(), strict=True):
+        rows = table.query("design == @design")
+        names = list(dict.fromkeys(rows["label"]))[::-1]
+        axes.axvline(0.95, color="0.6", lw=1, ls="--", zorder=0)
+        for k, (kind, mark) in enumerate((("P", "o"), ("nDCG", "s"))):
+            some = rows[rows["measure"].str.startswith(kind)]
+            y = np.array([names.index(label) for label in some["label"]]) + (0.14 if k == 0 else -0.14)
+            error = some["coverage_95_se"].fillna(0)
+            axes.errorbar(
+                some["coverage_95"],
+                y,
+                xerr=error,
+                fmt=mark,
+                ms=4.5,
+                color=PALETTE[k],
+                lw=1.2,
+                label=f"{kind}@10",
+            )
+        axes.set_yticks(range(len(names)), names, fontsize=8)
+        axes.set_title(title, loc="left", fontsize=8.5)
+        axes.set(xlim=(0.7, 1.03), ylim=(-0.6, len(names) - 0.4))
+    panels[-1].set_xlabel("coverage of 95 % credible intervals, ± standard error over organizations")
+    figure.legend(
+        *panels[0].get_legend_handles_labels(), loc="outside upper right", ncols=2, frameon=False, fontsize=8
+    )
+    return figure
+
+
+def decisions() -> Figure:
+    """Significance lost and not found, as judged and by the posterior."""
+    table = accuracy().query("design == 'near'")
+    figure, panels = figure_grid(2, width=3.5, height=2.7)
+    for axes, (column, title) in zip(
+        panels, (("false", "significance lost"), ("missed", "not found")), strict=True
+    ):
+        rows = table.set_index(["label", "measure", "estimator"])[column].unstack() * 100
+        rows = rows.iloc[::-1]
+        y = np.arange(len(rows))
+        axes.hlines(y, rows["as-judged"], rows["posterior-combined"], color="0.8", lw=2)
+        axes.plot(rows["as-judged"], y, "o", color=AS_JUDGED, ms=5, label="as judged")
+        axes.plot(rows["posterior-combined"], y, "D", color=POSTERIOR, ms=5, label="posterior")
+        axes.set_yticks(y, [f"{label}, {measure}" for label, measure in rows.index], fontsize=7)
+        axes.set(xlabel=f"{title}, %", xlim=(-1.5, None))
+        if column == "missed":
+            axes.set_yticks([])
+    figure.legend(
+        *panels[0].get_legend_handles_labels(), loc="outside upper center", ncols=2, frameon=False, fontsize=8
+    )
+    return figure
+
+
+def pit() -> Figure:
+    """Histograms of the PIT of the default, near and far; each organization counts once."""
+    runs = pd.read_csv(TABLES / "tables" / "accuracy_runs.csv")
+    runs = runs[~runs["left_out"].str.contains("label") & (runs["n_unjudged"] > 0)]
+    figure, panels = figure_grid(4, width=1.75, height=2.2, n_columns=4)
+    asked = [(design, kind) for design in ("near", "far") for kind in ("P", "nDCG")]
+    for axes, (design, kind) in zip(panels, asked, strict=True):
+        some = runs[
+            (runs["design"] == design) & runs["measure"].str.startswith(f"{kind}@" if kind == "nDCG" else "P")
+        ]
+        group = some.groupby(["collection", "left_out", "organization"])["pit"]
+        weight = 1 / group.transform("size")
+        bins = np.linspace(0, 1, 11)
+        axes.hist(some["pit"], bins, weights=10 * weight / weight.sum(), color=POSTERIOR, alpha=0.75)
+        n = group.ngroups
+        half = 1.96 * np.sqrt(0.1 * 0.9 / n) * 10
+        axes.axhline(1, color="black", lw=0.8, ls="--")
+        for y in (1 - half, 1 + half):
+            axes.axhline(max(y, 0), color="black", lw=0.8, ls=":")
+        axes.set_title(f"{design}, {kind}@10\n{len(some)} runs, {n} organizations", fontsize=7.5)
+        axes.set(xlabel="PIT", ylim=(0, 2.6))
+        axes.tick_params(labelsize=7)
+    return figure
+
+
+def sensitivity() -> Figure:
+    """Change of estimates and of ends of intervals under other priors."""
+    table = pd.read_csv(TABLES / "tables" / "sensitivity.csv")
+    figure, panels = figure_grid(2, width=3.5, height=3.0)
+    for axes, measure in zip(panels, ("P@10", "AP@100"), strict=True):
+        rows = table.query("measure == @measure and variable != 'default'")
+        names = list(dict.fromkeys(rows["variable"]))[::-1]
+        for k, by in enumerate(("organization", "cluster")):
+            for which, mark in (("lower", "v"), ("higher", "^")):
+                some = rows.query("by == @by and which == @which")
+                y = [names.index(v) + (0.16 if k == 0 else -0.16) for v in some["variable"]]
+                axes.plot(
+                    some["value_change"], y, mark, color=PALETTE[k], ms=5, label=f"{by}s left out, {which}"
+                )
+        axes.axvline(0, color="0.6", lw=0.8)
+        axes.set_yticks(range(len(names)), names, fontsize=8)
+        axes.set(xlabel="mean change of the estimate", title=measure)
+        if measure == "AP@100":
+            axes.set_yticklabels([])
+    figure.legend(
+        *panels[0].get_legend_handles_labels(),
+        loc="outside upper center",
+        ncols=2,
+        frameon=False,
+        fontsize=7.5,
+    )
+    return figure
+
+
+def judgments() -> Figure:
+    """Width of the interval by judgments per run."""
+    table = pd.read_csv(TABLES / "judge-next" / "orders.csv")
+    rows = table[: table.iloc[:, 0].isna().idxmin() + 5]
+    figure, (axes,) = figure_grid(1, width=5, height=2.8)
+    numbers = [int(column) for column in table.columns[2:]]
+    for k, (_, row) in enumerate(rows.iterrows()):
+        widths = [float(value) for value in row.iloc[2:]]
+        axes.plot(numbers, widths, "osD^v"[k] + "-", color=PALETTE[k], ms=4, lw=1.3, label=row.iloc[1])
+    axes.set(xlabel="judgments per run", ylabel="width of 95 % interval", ylim=(0, None))
+    axes.legend(frameon=False, fontsize=8)
+    return figure
+
+
+# --- collections -------------------------------------------------------------------------------------------
+
+
+def thinning() -> Figure:
+    """How often documents are relevant that one more organization alone contributes."""
+    figure, (axes,) = figure_grid(1, width=6.2, height=2.6)
+    rng = np.random.default_rng(1)
+    for k, (name, title) in enumerate(NAMES.items()):
+        collection = read(name)
+        depth, sets = int(np.max(collection.pool.depth)), []
+        organization = np.asarray(collection.organization)
+        for which in np.unique(organization[collection.pooled]):
+            top = collection.document[collection.pooled & (organization == which), :, :depth]
+            sets.append(np.unique(top[top >= 0]))
+        sums = np.zeros((2, len(sets)))
+        for _ in range(20):
+            seen = np.zeros(len(collection.relevance), dtype=bool)
+            for place, which in enumerate(rng.permutation(len(sets))):
+                new = sets[which][~seen[sets[which]]]
+                seen[new] = True
+                known = collection.relevance[new][collection.judged[new]]
+                sums[:, place] += (known > 0).sum(), len(known)
+        share = sums[0] / np.maximum(sums[1], 1)
+        axes.plot(
+            np.arange(1, len(sets) + 1), share, "osD^v"[k] + "-", color=PALETTE[k], ms=3, lw=1.2, label=title
+        )
+    axes.set(
+        xlabel="organizations in the pool",
+        ylabel="relevant, of new documents",
+        xscale="log",
+        ylim=(0, None),
+    )
+    axes.set_xticks([1, 2, 5, 10, 20, 40], ["1", "2", "5", "10", "20", "40"])
+    figure.legend(*axes.get_legend_handles_labels(), loc="outside right upper", frameon=False, fontsize=8)
+    return figure
+
+
+def budgets() -> Figure:
+    """Error of left-out runs as judged on pools of TREC-8, by strategy and budget."""
+    strategies = ["take", "combmnz", "move-to-front", "max-mean", "uniform"]
+    collection = read("trec8-adhoc", scores=True)
+    asked = [5000, 10000, 20000, 40000]
+    result = compare_budgets(collection, "P@10", strategies=strategies, budgets=asked, truth="full", n_jobs=1)
+    table = result.to_frame("summary")
+    figure, (axes,) = figure_grid(1, width=5, height=2.8)
+    for k, strategy in enumerate(strategies):
+        rows = table[table["strategy"].str.startswith(strategy)].sort_values("budget")
+        axes.plot(
+            rows["budget"], rows["mae"], "osD^v"[k] + "-", color=PALETTE[k], ms=4, lw=1.3, label=strategy
+        )
+    axes.set(xlabel="documents judged", ylabel="MAE of P@10 as judged", xscale="log", yscale="log")
+    axes.set_xticks(asked, [f"{n:,}" for n in asked])
+    axes.minorticks_off()
+    axes.legend(frameon=False, fontsize=8)
+    return figure
+
+
+def far_forest() -> Figure:
+    """A neural run of each organization of DL 2021 on the pool of traditional ones, with all judgments' score."""
+    whole = read("dl21-passage", max_holes=0)
+    types = whole.runs.columns["type"]
+    pooled = [whole.run_ids[r] for r in np.flatnonzero(whole.pooled)]
+    neural = [run for run in pooled if types.get(run) != "traditional"]
+    first = {whole.organization[whole.run_index(run)[0]]: run for run in reversed(neural)}
+    estimators = ("smoothed", "condensed-list", "posterior-combined")
+    scores = score(whole.unpool(neural), sorted(first.values()), ["P(rel=2)@10"], estimators=estimators)
     measure = parse_measure(str(scores.estimates[0].measure))
     truth = score_bounds(whole, scores.run_ids, measure).low.means()
-    figure, (panel,) = figure_grid(1, width=7, height=0.34 * len(scores.run_ids) + 1.5)
+    figure, (panel,) = figure_grid(1, width=7, height=0.3 * len(scores.run_ids) + 1.3)
     plot_forest(scores, truth=dict(zip(scores.run_ids, truth.tolist(), strict=True)), ax=panel)
-    figure.savefig(path, dpi=110)
+    return figure
+
+
+PICTURES: dict[str, Callable[[], Figure]] = {
+    draw.__name__.replace("_", "-"): draw
+    for draw in (
+        hold_out,
+        model,
+        late_runs,
+        differences,
+        labels,
+        coverage,
+        decisions,
+        pit,
+        sensitivity,
+        judgments,
+        thinning,
+        budgets,
+        far_forest,
+    )
+}
+
+
+def main() -> None:
+    """Write all pictures, or those named."""
+    assert __doc__ is not None
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("names", nargs="*", choices=[*PICTURES, []])
+    parser.add_argument("--output", type=Path, default=Path("docs/_static"))
+    asked = parser.parse_args()
+    matplotlib.use("Agg")
+    warnings.simplefilter("ignore")
+    for name in asked.names or PICTURES:
+        print(name, flush=True)
+        drawn = finish(PICTURES[name]())
+        drawn.savefig(asked.output / f"{name}.png", dpi=200 if name == "late-runs" else 110)
 
 
 if __name__ == "__main__":

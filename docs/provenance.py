@@ -2,9 +2,9 @@
 
     python docs/provenance.py
 
-A result table or a picture that the build does not make has a comment above it, which readers do not see:
+A table of results has a comment above it, which readers do not see:
 
-    % made by: python benchmarks/below_pool.py at 246ec686 (earlier)
+    <!-- made by: python benchmarks/below_pool.py at 246ec686 (earlier) -->
 
 The commit wrote the figures, or found them again. In parentheses stand engines of ``engine.txt``, by default
 *posterior*, and *earlier* where the page says of which day the figures are. They are older than an engine
@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 DOCS = Path(__file__).resolve().parent
-MARK = re.compile(r"% made by: (.+) at ([0-9a-f]{8})(?: \(([a-z, ]+)\))?")
+MARK = re.compile(r"<!-- made by: (.+) at ([0-9a-f]{8})(?: \(([a-z, ]+)\))? -->")
 
 
 class Engine(NamedTuple):
@@ -49,12 +49,14 @@ def read_engines() -> dict[str, Engine]:
 def read_marks() -> list[Mark]:
     """Return the marks of all pages; a comment that begins as one and does not parse ends the program."""
     marks = []
-    for page in sorted([*DOCS.glob("*.md"), *DOCS.glob("models/*.md")]):
+    for page in sorted(DOCS.glob("*.md")):
         for n, line in enumerate(page.read_text(encoding="utf-8").splitlines(), 1):
-            if line.startswith("% made by"):
+            if line.startswith("<!-- made by"):
                 place, mark = f"docs/{page.relative_to(DOCS).as_posix()}:{n}", MARK.fullmatch(line)
                 if mark is None:
-                    raise SystemExit(f"{place}: write '% made by: COMMAND at COMMIT (ENGINES)': {line}")
+                    raise SystemExit(
+                        f"{place}: write '<!-- made by: COMMAND at COMMIT (ENGINES) -->': {line}"
+                    )
                 listed = mark[3].split(", ") if mark[3] else []
                 engines = tuple(name for name in listed if name != "earlier") or ("posterior",)
                 marks.append(Mark(place, mark[1], mark[2], engines, "earlier" in listed))

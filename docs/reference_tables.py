@@ -1,10 +1,12 @@
-"""Tables of names, made from the registries; `conf.py` writes them into ``_generated`` for the pages."""
+"""Tables of names, made from the registries, as `outputs.py` writes them into the pages."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
+
+from options import command_table, option_table
 
 from bayespool.evidence import PREDICTORS
 from bayespool.measures import MEASURES
@@ -71,26 +73,110 @@ def predictors() -> str:
     return markdown(["predictor", "what it is", "per", *models], rows)
 
 
-def slopes(expected: Mapping[str, tuple[float, float]]) -> str:
-    """Predictors of one model with the slopes expected of them."""
-    rows = [[f"`{name}`", _slope(slope)] for name, slope in expected.items()]
-    return markdown(["predictor", "expected slope"], rows)
-
-
-def write_tables(folder: Path) -> None:
-    """Write every table that a page includes; a file that is as it should be is left alone."""
-    tables = {
-        "estimators": estimators(),
-        "measures": measures(),
-        "predictors": predictors(),
-        "strategies": strategies(),
+def page() -> str:
+    """The page of names and options, all of which is made here."""
+    parts = {
+        "Commands": command_table(),
+        "Options": "`-h` shows those that one needs first, `--help-all` all of a command.\n\n"
+        + option_table(),
+        "Estimators": "*default*: used where nobody names one. *all*: what experiments call all. *pairs*: each "
+        "published correction above the posterior of its hierarchical form.\n\n" + estimators(),
+        "Measures": measures(),
+        "Predictors": "Expected slopes per unit, with their standard deviation, by model.\n\n" + predictors(),
+        "Pooling strategies": "*judgments*: adaptive, each judgment decides what comes next. *scores*: reads the "
+        "scores of runs.\n\n" + strategies(),
     }
-    tables |= {f"slopes_{name}": slopes(MODELS[name].predictors) for name in _with_slopes()}
-    folder.mkdir(exist_ok=True)
-    for name, text in tables.items():
-        file = folder / f"{name}.md"
-        if not file.is_file() or file.read_text(encoding="utf-8") != text:
-            file.write_text(text, encoding="utf-8")
+    return "\n".join(["# Names and options\n", *(f"## {title}\n\n{text}" for title, text in parts.items())])
+
+
+def predictors_of_default() -> str:
+    """Predictors of the two models that the default mixes, with their expected slopes."""
+    models = ("ratio", "rankings")
+    rows = [
+        [f"`{name}`", p.description, *(_slope(MODELS[m].predictors.get(name)) for m in models)]
+        for name, p in PREDICTORS.items()
+        if any(name in MODELS[m].predictors for m in models)
+    ]
+    return markdown(["predictor", "what it is", *models], rows)
+
+
+COLLECTIONS = {
+    "covid-round4": "COVID round 4",
+    "dl21-passage": "DL 2021",
+    "trec2011-medical": "Medical 2011",
+    "trec2-adhoc": "TREC-2",
+    "trec8-adhoc": "TREC-8",
+}
+_ACCURACY = Path(__file__).resolve().parents[1] / "research" / "decisions" / "tables" / "accuracy.csv"
+
+
+def accuracy() -> str:
+    """Errors and coverage of the default beside those of the best correction, by design and collection."""
+    import pandas as pd
+
+    table, rows = pd.read_csv(_ACCURACY), []
+    for key, of in table.groupby(["design", "collection", "left_out", "measure"], sort=False):
+        design, collection, left_out, measure = key
+        if "label" in left_out:
+            continue
+        by = of.set_index("estimator")
+        points = by[by["coverage_95"].isna()]
+        best, posterior = points["mae"].idxmin(), by.loc["posterior-combined"]
+        place = {"later": 0, "near": 1, "far": 2}[design]
+        name = COLLECTIONS[collection] + {0: "", 1: "", 2: f": {left_out}"}[place]
+        what = ["judged later", "organizations (near)", "clusters, types (far)"][place]
+        errors = [_decimal(of_one["mae"]) for of_one in (by.loc["as-judged"], by.loc[best], posterior)]
+        errors[1] += f" ({best})"
+        coverage = _share(posterior["coverage_95"], posterior["coverage_95_se"])
+        pit = f"{100 * posterior['pit_95']:.0f} %"
+        bias = f"{posterior['bias']:+.4f}".replace("-", "−").replace("0.", ".")
+        rows.append(
+            (place, [what, name, str(measure), *errors, bias, coverage, pit, f"{posterior['n_runs']:.0f}"])
+        )
+    header = [
+        "left out",
+        "collection",
+        "measure",
+        "MAE as judged",
+        "best correction",
+        "posterior",
+        "bias",
+        "coverage",
+        "PIT",
+    ]
+    return markdown([*header, "runs"], [row for _, row in sorted(rows, key=lambda row: row[0])])
+
+
+def labels() -> str:
+    """Errors and coverage on DL 2021 without labels and with those of LLM judges."""
+    import pandas as pd
+
+    table = pd.read_csv(_ACCURACY).query("collection == 'dl21-passage'")
+    cells: dict[str, dict[str, str]] = {}
+    for _, row in table.iterrows():
+        left_out, _, judge = row["left_out"].partition(", labels of ")
+        is_default = row["estimator"] == "posterior-combined"
+        if left_out not in ("organizations", "neural", "traditional") or not (judge or is_default):
+            continue
+        name = f"{judge or 'none'}" + f", `{row['estimator']}`" * (not is_default)
+        interval = "" if pd.isna(row["coverage_95"]) else f", {100 * row['coverage_95']:.0f} %"
+        cells.setdefault(name, {})[f"{left_out}: {row['measure']}"] = _decimal(row["mae"]) + interval
+    columns = list(cells["none"])
+    return markdown(
+        ["labels", *columns], [[name, *(of.get(c, "") for c in columns)] for name, of in cells.items()]
+    )
+
+
+def _decimal(value: float) -> str:
+    return f"{value:.4f}".removeprefix("0")
+
+
+def _share(share: float, error: float) -> str:
+    return f"{100 * share:.0f}" + (f" ± {100 * error:.0f}" if error > 0 else "") + " %"
+
+
+TABLES = {"predictors of the default": predictors_of_default, "accuracy": accuracy, "labels": labels}
+"""Tables that pages have between the marks ``<!-- table: NAME -->`` and ``<!-- end of table -->``."""
 
 
 def _with_slopes() -> tuple[str, ...]:

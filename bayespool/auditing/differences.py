@@ -98,7 +98,7 @@ def foretell(urn: Urn, documents: IndexArray, worth: FloatArray) -> PosteriorFor
     variables. The evidence is the mean over six rivals of how much more likely they made the judgments than
     the posterior did. If F is all that documents have in common, and its linear update exact, this is a
     martingale that starts at 1 and has expectation 1 while the posterior is right, so that it ever reaches
-    100 with a probability of at most 1/100. Real posteriors reach it more often (``docs/audit.md``).
+    100 with a probability of at most 1/100. Real posteriors reach it more often (``docs/judge-more.md``).
     """
     contribution = (urn.low + urn.high) / 2
     noise = np.maximum(urn.spread**2 - urn.shared**2, 1e-6)

@@ -443,7 +443,7 @@ COMPOSITION_PREDICTORS = ("delta_precision", "delta_antiprecision")
     "document",
     "log odds of relevance that the judged documents teach of the pooled runs of other organizations that "
     "retrieve the document: by weights of runs, by documents that the same runs retrieve, by its support and "
-    "best rank ({doc}`formulas`, *Learned fusion*)",
+    "best rank (*Learned fusion* in docs/models.md)",
 )
 def _learned_fusion(documents: DocumentContext) -> FloatArray:
     return documents.learned_odds

@@ -11,14 +11,12 @@ from bayespool.tables.files import read_back
 
 _PACKAGE = Path(__file__).resolve().parents[1]
 _FOLDERS = (_PACKAGE / "pages", _PACKAGE.parent / "docs")  # of an installation, and of a checkout
-_ROLE = re.compile(r"\{(doc|term|py:\w+)\}`(?:([^`<]+?) <([^`>]+)>|([^`]+))`")
-_BESIDE = re.compile(
-    r"^\[([^\]]+)\]: (?:\.\./)+(research/\S+)\n?", flags=re.MULTILINE
+_LINK = re.compile(r"(?<!!)\[([^\]]+)\]\(([\w/-]+)\.md(?:#[^)]*)?\)")
+_OUTSIDE = re.compile(
+    r"\[([^\]]+)\]\((?:\.\./(?!notebooks/)|(?=developers/))([^)\s]+)\)"
 )  # that only a checkout has
-_BY_LABEL = re.compile(r"(?:\[([^\]\[]+)\])?\[([^\]\[]+)\](?!:)")
-_FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n", flags=re.DOTALL)
-_SITE_ALONE = re.compile(r"^```\{(?:toctree|image)\}.*?^```\n|^:{3,}[^\n]*\n", flags=re.DOTALL | re.MULTILINE)
-_COMMENT = re.compile(r"^%.*\n", flags=re.MULTILINE)
+_PICTURE = re.compile(r"!\[([^\]]*)\]\([^)]*\)")
+_COMMENT = re.compile(r"^<!--.*?-->\n", flags=re.DOTALL | re.MULTILINE)
 
 
 def read_addresses() -> dict[str, str]:
@@ -29,14 +27,11 @@ def read_addresses() -> dict[str, str]:
 def find_pages() -> dict[str, Path]:
     """Return the pages that the installation has, by name."""
     folder = next((folder for folder in _FOLDERS if (folder / "only-qrels.md").is_file()), None)
-    if folder is None:
-        return {}
-    pages = [*folder.glob("*.md"), *(folder / "models").glob("*.md")]
-    return {page.relative_to(folder).with_suffix("").as_posix(): page for page in sorted(pages)}
+    return {} if folder is None else {page.stem: page for page in sorted(folder.glob("*.md"))}
 
 
 def page_text(name: str) -> str:
-    """Return a page as text, without what only the site shows.
+    """Return a page as text: links name commands, and pictures are their descriptions.
 
     Raises
     ------
@@ -52,25 +47,25 @@ def page_text(name: str) -> str:
     if name not in pages:
         raise InputError(f"no page {name!r}", hint=known_names(name, tuple(pages)))
 
-    def in_words(role: re.Match[str]) -> str:
-        kind, title, target = role[1], role[2], role[3] or role[4]
-        page = target.removeprefix("../")
-        if kind != "doc" or page not in pages:
-            return title or target.rpartition("/")[2]
-        return f"{title} (`bayespool docs {page}`)" if title else f"`bayespool docs {page}`"
+    def in_words(link: re.Match[str]) -> str:
+        return f"{link[1]} (`bayespool docs {link[2]}`)" if link[2] in pages else link[1]
 
-    text = _COMMENT.sub("", _FRONT_MATTER.sub("", read_back(pages[name]) or ""))
-    text = re.sub(r"\n{3,}", "\n\n", _SITE_ALONE.sub("", text))
-    return _ROLE.sub(in_words, resolve_links(text)).strip()
+    text = _COMMENT.sub("", read_back(pages[name]) or "")
+    text = _PICTURE.sub(r"(Figure: \1)", resolve_links(text))
+    return re.sub(r"\n{3,}", "\n\n", _LINK.sub(in_words, text)).strip()
 
 
 def resolve_links(text: str, repository: str = "") -> str:
-    """Return a page whose links to the checkout lead into the repository, or are words without one."""
-    if repository:
-        return _BESIDE.sub(rf"[\1]: {repository}/blob/main/\2\n", text)
-    labels = {match[1] for match in _BESIDE.finditer(text)}
-    text = _BY_LABEL.sub(lambda link: (link[1] or link[2]) if link[2] in labels else link[0], text)
-    return _BESIDE.sub("", text)
+    """Return a page as the site has it: links to the checkout lead into the repository, or are words without one.
+
+    Notebooks are beside the pages there.
+    """
+
+    def outside(link: re.Match[str]) -> str:
+        place = link[2] if link[0].endswith(f"(../{link[2]})") else f"docs/{link[2]}"
+        return f"[{link[1]}]({repository}/blob/main/{place})" if repository else link[1]
+
+    return _OUTSIDE.sub(outside, text).replace("](../notebooks/", "](notebooks/")
 
 
 def page_titles() -> dict[str, str]:

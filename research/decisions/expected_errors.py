@@ -2,7 +2,7 @@
 
     python research/decisions/expected_errors.py [EXPERIMENT …]
 
-P@n at all cutoffs within the pool depth, over the best 75 % of the pooled runs (docs/calibration.md, *How
+P@n at all cutoffs within the pool depth, over the best 75 % of the pooled runs (docs/model-checks.md, *How
 much of it is luck*). In every draw of the default posterior each left-out run has a true score; against it
 stand the posterior mean and the corrections, which are what they are. Expected beside observed MAE and SRE of
 the posterior mean and of the correction with the smallest observed SRE, and the probability that one of the

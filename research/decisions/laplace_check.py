@@ -1,4 +1,4 @@
-"""Does the Laplace engine know when its answers differ from the sampler's (docs/calibration.md)?
+"""Does the Laplace engine know when its answers differ from the sampler's (docs/model-checks.md)?
 
     python research/decisions/laplace_check.py [--models background,ratio,evidence] [--simulated 24] [--real]
 

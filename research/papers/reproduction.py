@@ -5,7 +5,7 @@
 COLLECTIONS holds trec2-adhoc, trec8-adhoc, trec2011-medical, dl21-passage and covid-round4, each with runs/,
 qrels.txt and organizations.csv; the folder of published figures has lipani-2015-table2.csv,
 tool-2020-results.csv and ravana-moffat-2010-table1.csv and -table2.csv. It takes about twenty minutes on two
-cores. docs/reproduction.md says what differs and why.
+cores. research/papers/reproduction/agreement.md says what differs and why.
 """
 
 from __future__ import annotations

@@ -108,17 +108,14 @@ def test_stored_folds_are_told_apart_by_own_predictors(toy_predictor):
     register_predictor(toy_predictor)
 
 
-def test_the_table_of_the_documentation_has_it(toy_predictor, monkeypatch, tmp_path):
+def test_the_table_of_the_documentation_has_it(toy_predictor, monkeypatch):
     monkeypatch.syspath_prepend(str(Path(__file__).parents[2] / "docs"))
-    from reference_tables import write_tables
+    from reference_tables import predictors
 
-    write_tables(tmp_path)
-    table = (tmp_path / "predictors.md").read_text(encoding="utf-8").splitlines()
+    table = predictors().splitlines()
     assert len(table) == 2 + len(PREDICTORS)
     assert table[-1] == "| `half` | upper half or lower | document | 0.5 ± 0.4 |  |  |  |"
-    slopes = (tmp_path / "slopes_evidence.md").read_text(encoding="utf-8").splitlines()
-    assert slopes[2] == "| `log_rank` | −0.1 ± 0.2 |"
-    assert slopes[-1] == "| `half` | 0.5 ± 0.4 |"
+    assert table[2].split(" | ")[3:] == ["−0.1 ± 0.2", "", "", "−0.1 ± 0.15 |"]
 
 
 def test_bad_predictors_are_refused(toy_predictor):

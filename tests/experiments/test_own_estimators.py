@@ -91,7 +91,7 @@ def test_an_estimator_s_own_error_says_where() -> None:
 
 
 def run_page(heading: str, fence: str, folder: Path) -> dict[str, Any]:
-    page = (Path(__file__).parents[2] / "docs" / "experiments.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "extend.md").read_text(encoding="utf-8")
     code = page.split(heading)[1].split(fence)[1].split("```")[0]
     assert len(code.splitlines()) <= 50
     (folder / "page.py").write_text(code)
@@ -99,7 +99,7 @@ def run_page(heading: str, fence: str, folder: Path) -> dict[str, Any]:
 
 
 def test_the_estimator_of_the_documentation(tmp_path: Path) -> None:
-    made = run_page("## Estimators of your own", "```python\n", tmp_path)
+    made = run_page("## A correction", "```python\n", tmp_path)
     found = made["result"].to_frame().set_index(["estimator", "run_id"])
     stands, corrected = found.loc["as-judged"], found.loc["share-of-residual"]
     residual = stands["bound_upper"] - stands["bound_lower"]
@@ -108,8 +108,8 @@ def test_the_estimator_of_the_documentation(tmp_path: Path) -> None:
 
 def test_the_design_of_the_documentation(tmp_path: Path) -> None:
     """Judged to half the depth newcomers lose more; the posterior sees it, and its intervals hold."""
-    made = run_page("## An experiment of your own", "```{code-cell} ipython3\n", tmp_path)
-    errors = made["result"].to_frame("summary").set_index("estimator")
+    made = run_page("## An experiment", "```python\n", tmp_path)
+    errors = made["judged_to_five"].to_frame("summary").set_index("estimator")
     whole = leave_out(load_example(), "P@10", estimators="as-judged").to_frame("summary")["bias"][0]
     assert errors.loc["as-judged", "n_runs"] == 21
     assert errors.loc["as-judged", "bias"] < 2 * whole

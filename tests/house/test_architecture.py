@@ -1,4 +1,4 @@
-"""The package keeps to the rooms and the contracts of docs/architecture.md."""
+"""The package keeps to the rooms and the contracts of docs/developers/architecture.md."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Import:
 
 
 def section_of_the_page(heading: str) -> str:
-    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "developers" / "architecture.md").read_text(encoding="utf-8")
     assert len(text.split()) <= 1500, "the page is read in a few minutes"
     return text.split(f"\n## {heading}\n")[1].split("\n## ")[0]
 
@@ -169,7 +169,7 @@ def test_rooms_of_the_page_are_there_once_each() -> None:
 @every_file
 def test_imports_go_up_to_rooms_above_and_heavy_packages_stay_in_theirs(path: Path) -> None:
     here = room_of(name_of(path))
-    assert here in ORDER, "give it a row in the table of docs/architecture.md"
+    assert here in ORDER, "give it a row in the table of docs/developers/architecture.md"
     wrong = [
         f"line {node.lineno}: a relative import"
         for node in nodes(path)

@@ -135,7 +135,7 @@ def test_planted_faults_can_be_planted_and_every_room_has_one() -> None:
         assert fault.tests, fault.name
         for name in fault.tests.split():
             assert (TESTS / name).exists(), f"{fault.name}: tests/{name}"
-    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "developers" / "architecture.md").read_text(encoding="utf-8")
     table = page.split("\n## Rooms\n")[1].split("\n## ")[0]
     rooms = set(re.findall(r"^\| `(\w+)/?` \| ", table, flags=re.MULTILINE))
     assert {fault.room for fault in FAULTS} == rooms - WITHOUT_A_FAULT

@@ -18,6 +18,7 @@ import pytest
 import yaml
 
 import bayespool
+from bayespool.notes import SEVERITIES
 from bayespool.scoring import estimators
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -30,6 +31,8 @@ def text_of(path: str) -> str:
 PROJECT = tomllib.loads(text_of("pyproject.toml"))["project"]
 CITATION = yaml.safe_load(text_of("CITATION.cff"))
 ADDRESSES = tomllib.loads(text_of("bayespool/tables/addresses.toml"))
+MADE = {"options.md", "bibliography.md"}  # of data
+MOST_WORDS = 30_000
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 MAKEFILE, CI, CHANGELOG = text_of("Makefile"), text_of(".ci/run"), text_of("CHANGELOG.md")
 (TARGETS,) = re.findall(r"^\.PHONY: help (.+)$", MAKEFILE, flags=re.MULTILINE)
@@ -52,7 +55,7 @@ def lowest_versions(requirements: list[str]) -> dict[str, str]:
 
 
 def test_every_dependency_has_its_reason() -> None:
-    page, extras = text_of("docs/dependencies.md"), PROJECT["optional-dependencies"]
+    page, extras = text_of("docs/developers/dependencies.md"), PROJECT["optional-dependencies"]
     headings = {f"`bayespool[{extra}]`": names for extra, names in extras.items()}
     for heading, requirements in ({"## To run": PROJECT["dependencies"]} | headings).items():
         assert page.count(heading) == 1, heading
@@ -117,20 +120,84 @@ def test_addresses_of_ours_are_those_of_the_setting() -> None:
     assert hits == []
 
 
-def test_links_of_pages_lead_to_files_that_are_there() -> None:
-    pages = ["README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"]
-    docs = [*(ROOT / "docs").glob("*.md"), *(ROOT / "docs" / "models").glob("*.md")]
-    pages += [path.relative_to(ROOT).as_posix() for path in docs]
-    n_links = 0
-    for page in pages:
-        text = re.sub(r"^(```+|~~~+).*?^\1$|`[^`\n]*`", "", text_of(page), flags=re.MULTILINE | re.DOTALL)
-        targets = re.findall(r"\]\(([^)\s]+)\)|^\[[^\]]+\]: (\S+)$", text, flags=re.MULTILINE)
+PAGES = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md")]
+PAGES += [*sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "docs" / "developers").glob("*.md"))]
+
+
+def plain(page: Path) -> str:
+    """Return a page without its code."""
+    text = page.read_text(encoding="utf-8")
+    return re.sub(r"^(```+|~~~+).*?^\1$|`[^`\n]*`", "", text, flags=re.MULTILINE | re.DOTALL)
+
+
+def anchors(page: Path) -> set[str]:
+    """Return the anchors of a page's headings, as code hosts and MyST make them."""
+    text = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    headings = re.findall(r"^#{1,4} (.+)$", text, flags=re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in headings}
+
+
+def test_links_of_pages_lead_to_files_and_headings_that_are_there() -> None:
+    n_links, n_anchors = 0, 0
+    for page in PAGES:
+        targets = re.findall(r"\]\(([^)\s]+)\)|^\[[^\]]+\]: (\S+)$", plain(page), flags=re.MULTILINE)
         for target in (one or other for one, other in targets):
-            place = target.partition("#")[0]
-            if place and not re.match(r"https?:|mailto:", place):
-                n_links += 1
-                assert (ROOT / page).parent.joinpath(place).exists(), (page, target)
-    assert n_links > 50
+            place, _, anchor = target.partition("#")
+            if re.match(r"https?:|mailto:", place):
+                continue
+            there = (page.parent / place if place else page).resolve()
+            assert there.exists(), (page.name, target)
+            assert "docs/notebooks/" not in target, "a code host does not follow the link docs/notebooks"
+            n_links += 1
+            if anchor and there.suffix == ".md":
+                n_anchors += 1
+                assert anchor in anchors(there), (page.name, target)
+    assert min(n_links / 4, n_anchors) > 25
+
+
+def test_pages_are_read_without_building_and_the_index_lists_all_of_them() -> None:
+    """A code host shows directives and roles of MyST as they are written."""
+    docs = [page for page in PAGES if page.parent.name == "docs"]
+    left = r"\{(?:doc|ref|term|py:\w+)\}`|^(?:```|:{3,})\{|^% "
+    wrong = {
+        page.name: re.findall(left, page.read_text(encoding="utf-8"), flags=re.MULTILINE) for page in PAGES
+    }
+    assert {name: found for name, found in wrong.items() if found} == {}
+    listed = re.findall(r"^- \[[^\]]+\]\((?:\.\./)?(\S+)\)", text_of("docs/index.md"), flags=re.MULTILINE)
+    assert len(set(listed)) == len(listed)
+    notebooks = {f"notebooks/{path.name}" for path in NOTEBOOKS}
+    assert set(listed) == {page.name for page in docs} - {"index.md"} | {"api.rst"} | notebooks
+    pictures = {
+        name
+        for page in PAGES
+        for name in re.findall(r"_static/[\w.-]+\.(?:png|svg)", page.read_text("utf-8"))
+    }
+    assert pictures == {f"_static/{path.name}" for path in (ROOT / "docs/_static").glob("*.[ps][nv]g")}
+    words = sum(len(page.read_text(encoding="utf-8").split()) for page in docs if page.name not in MADE)
+    assert words <= MOST_WORDS, f"{words} words: the pages are read in two hours"
+
+
+def test_tables_of_pages_are_those_of_the_registries(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(ROOT / "docs")
+    import outputs
+    import reference_tables
+
+    assert text_of("docs/options.md") == reference_tables.page(), "make outputs"
+    for page in outputs.PAGES:
+        text = page.read_text(encoding="utf-8")
+        assert outputs.with_tables(text) == text, f"{page.name}: make outputs"
+
+
+def test_each_kind_of_note_has_its_row() -> None:
+    page = text_of("docs/answer-a-reviewer.md").split("## What each note means")[1].split("\n## ")[0]
+    parts = re.split(r"^Severity \d", page, flags=re.MULTILINE)[1:]
+    kinds = [
+        re.findall(r"^\| `([\w-]+)` \| [^|]+ \| [^|]+ \|$", part, flags=re.MULTILINE) for part in parts[:2]
+    ]
+    kinds.append(re.findall(r"`([a-z]+-?[a-z]+)` \(", parts[2]))
+    said = {kind: severity for severity, of in enumerate(kinds) for kind in of}
+    assert said == SEVERITIES
+    assert sum(map(len, kinds)) == len(SEVERITIES)
 
 
 @pytest.mark.parametrize("repository", ["", "https://code.example/bayespool"])
@@ -140,7 +207,7 @@ def test_the_readme_of_a_release_has_no_dead_link(repository: str) -> None:
     text = made["readme"](text_of("README.md"), repository)
     targets = re.findall(r"\]\(([^)\s]+)\)|^\[[^\]]+\]: (\S+)$", text, flags=re.MULTILINE)
     assert [t for t in targets if not (t[0] or t[1]).startswith("https://")] == []
-    assert len(targets) == (20 if repository else 0)
+    assert len(targets) == (16 if repository else 0)
     assert ("`bayespool docs quickstart`" in text) == (not repository)
     urls = made["urls"]("", repository)
     assert set(urls) == ({"Repository", "Issues", "Changelog"} if repository else set())
@@ -150,7 +217,7 @@ def test_the_readme_of_a_release_has_no_dead_link(repository: str) -> None:
 def test_citation_has_the_four_papers() -> None:
     papers = {(paper["authors"][0]["family-names"], paper["year"]): paper for paper in CITATION["references"]}
     assert list(papers) == [("Webber", 2009), ("Ravana", 2010), ("Lipani", 2015), ("Lipani", 2017)]
-    pages = re.sub(r"\s+", " ", text_of("docs/formulas.md") + text_of("docs/pooling.md")).lower()
+    pages = re.sub(r"\s+", " ", text_of("docs/models.md") + text_of("docs/pooling.md")).lower()
     named = set()
     for (_, year), paper in papers.items():
         assert paper["type"] == "conference-paper"
@@ -191,10 +258,9 @@ def test_what_is_passed_over_by_the_audit_has_a_reason() -> None:
     assert len(excused) < 10
 
 
-def test_notebooks_are_listed_have_the_outputs_of_their_code_and_leave_drawing_to_the_functions() -> None:
+def test_notebooks_have_the_outputs_of_their_code_and_leave_drawing_to_the_functions() -> None:
     """Only the lesson on models draws what no function does: curves of numbers that it makes itself."""
-    listed = re.findall(r"^notebooks/(\S+)$", text_of("docs/index.md"), flags=re.MULTILINE)
-    assert set(listed) == {path.stem for path in NOTEBOOKS}
+    assert len(NOTEBOOKS) == 3
     by_hand = re.compile(
         r"\b(ax|axis|axes|panel|plt)\.(plot|hlines|vlines|bar|barh|hist|scatter|step|errorbar)\("
     )
@@ -208,7 +274,7 @@ def test_notebooks_are_listed_have_the_outputs_of_their_code_and_leave_drawing_t
         assert {"stream", "execute_result", "display_data"} >= kinds != set(), path.name
         code = "\0".join("".join(cell["source"]) for cell in cells)
         digest = hashlib.blake2b(code.encode(), digest_size=8).hexdigest()
-        assert notebook["metadata"].get("code") == digest, f"{path.name}: make notebooks"
+        assert notebook["metadata"].get("code") == digest, f"{path.name}: make outputs"
 
 
 def test_what_contributing_names_is_there() -> None:

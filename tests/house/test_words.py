@@ -1,4 +1,4 @@
-"""Names use the words of the glossary, docstrings are numpydoc, and walks of the page go where calls go."""
+"""Names use the words of the table of words, docstrings are numpydoc, and walks of the page go where calls go."""
 
 from __future__ import annotations
 
@@ -28,8 +28,9 @@ LIBRARY = {"FileNotFoundError", "PackageNotFoundError", "ModuleNotFoundError"}
 
 
 def words_not_used() -> set[str]:
-    """The last column of the glossary's table of words in names."""
-    table = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8").split("## Words in names")[1]
+    """The last column of the table of words in names."""
+    page = (ROOT / "docs" / "developers" / "decisions.md").read_text(encoding="utf-8")
+    table = page.split("## Words in names")[1].split("\n## ")[0]
     rows = [line.split("|") for line in table.splitlines() if line.startswith("| ")][2:]
     return {word for row in rows for word in re.findall(r"`([^`]+)`", row[3])}
 
@@ -56,7 +57,7 @@ def wrong_words(names: set[str], forbidden: set[str]) -> set[str]:
 
 
 @pytest.mark.filterwarnings("ignore::bayespool.errors.BayespoolWarning")
-def test_names_options_and_columns_use_the_words_of_the_glossary() -> None:
+def test_names_options_and_columns_use_the_words_of_the_table() -> None:
     wrong = {"AS_THEY_STAND", "better_as_they_stand", "found", "FoundJudgments", "n_found", "check-found"}
     right = {"foundation", "profound", "as_judged", "they"}
     assert wrong_words(wrong | right, {"as_they_stand", "found"}) == wrong
@@ -165,7 +166,7 @@ FILE = r"`([\w/]+\.py)`"
 
 
 def section_of_the_page(heading: str) -> str:
-    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "developers" / "architecture.md").read_text(encoding="utf-8")
     return text.split(f"\n## {heading}\n")[1].split("\n## ")[0]
 
 
