@@ -21,12 +21,13 @@ def readme(text: str, repository: str) -> str:
     if repository:
         text = _PICTURE.sub(rf"![\1]({repository}/raw/main/\2)\n", text)
         return _DEFINITION.sub(rf"[\1]: {repository}/blob/main/\2\n", text)
-    names = {name for name, _ in _DEFINITION.findall(text)}
+    places = dict(_DEFINITION.findall(text))
 
     def in_words(link: re.Match[str]) -> str:
-        page = re.fullmatch(r"docs/(.+)\.md", link[1])
-        said = f"bayespool docs {page[1]}" if page else link[1]
-        return f"`{said}`" if link[1] in names else link[0]
+        if link[1] not in places:
+            return link[0]
+        page = re.fullmatch(r"docs/(.+)\.md", places[link[1]])
+        return f"{link[1]} (`bayespool docs {page[1]}`)" if page else f"`{link[1]}`"
 
     text = _DEFINITION.sub("", _PICTURE.sub(r"`\2`: \1\n", text))
     return re.sub(r"\[([^\]\[]+)\]", in_words, text)

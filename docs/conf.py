@@ -13,6 +13,7 @@ from inventories import type_names, write_inventories
 from names import write_names
 
 HERE = Path(__file__).parent
+(HERE / "_generated").mkdir(exist_ok=True)
 write_names(HERE / "_generated")
 for page in (HERE / "_api").glob("*.rst"):  # of subpackages that an earlier build knew
     if importlib.util.find_spec(page.stem) is None:
@@ -55,9 +56,13 @@ intersphinx_mapping = write_inventories(HERE / "_generated")
 myst_enable_extensions = ["amsmath", "dollarmath"]
 myst_heading_anchors = 3
 
-# docs/notebooks is a link to ../notebooks. Pages and notebooks carry their outputs, which docs/outputs.py writes.
+# docs/notebooks is a link to ../notebooks. Pages and notebooks carry their outputs (docs/outputs.py).
 nb_execution_mode = "off"
 nb_merge_streams = True
+
+
+_LISTED = re.compile(r"^- \[[^\]]+\]\((?:\.\./)?([\w/-]+)\.(?:md|ipynb|rst)\)", flags=re.MULTILINE)
+_NOTEBOOK = re.compile(r"\[([^\]]+)\]\(\.\./notebooks/([\w-]+)\.ipynb\)")
 
 
 def contents(index: str) -> str:
@@ -65,9 +70,7 @@ def contents(index: str) -> str:
     trees = []
     for section in index.split("\n## ")[1:]:
         caption, _, text = section.partition("\n")
-        pages = re.findall(
-            r"^- \[[^\]]+\]\((?:\.\./)?([\w/-]+)\.(?:md|ipynb|rst)\)", text, flags=re.MULTILINE
-        )
+        pages = _LISTED.findall(text)
         if pages:
             trees.append(
                 "\n".join(["```{toctree}", ":hidden:", f":caption: {caption}", "", *pages, "```", ""])
@@ -79,7 +82,10 @@ def _read_source(app, docname, source):  # type: ignore[no-untyped-def]
     if docname == "index":
         source[0] += "\n" + contents(source[0])
     if not docname.startswith("notebooks/"):
-        source[0] = resolve_links(source[0], read_addresses()["repository"])
+        text = _NOTEBOOK.sub(r"{doc}`\1 <notebooks/\2>`", source[0])
+        source[0] = resolve_links(text, read_addresses()["repository"])
+    else:
+        source[0] = source[0].replace("](../docs/", "](../")
 
 
 def setup(app):  # type: ignore[no-untyped-def]

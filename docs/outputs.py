@@ -2,11 +2,12 @@
 
     python docs/outputs.py [--tables | --check] [PAGE or NOTEBOOK …]
 
-``make outputs`` writes all of it, ``--tables`` the tables alone. ``--check``, of which `make docs` begins, writes nothing
-and fails where code fails, or prints other words or other numbers than are stored; last digits of posteriors depend on
-the versions of libraries. The Python of a page runs from top to bottom in a folder that has the files of the example:
-``qrels.txt``, ``pool``, ``new`` and ``organizations.csv``. The text block after the mark ``<!-- prints -->`` is what the
-block above it prints. A block below ``<!-- not run: REASON -->`` is left out.
+``make outputs`` writes all of it, ``--tables`` the tables alone. ``--check``, with which `make docs` begins,
+writes nothing and fails where code fails, or prints other words or other numbers than are stored; last digits
+of posteriors depend on the versions of libraries. The Python of a page runs from top to bottom in a folder
+with the files of the example: ``qrels.txt``, ``pool``, ``new``, ``organizations.csv``. The text block after
+the mark ``<!-- prints -->`` is what the block above it prints. A block below ``<!-- not run: REASON -->`` is
+left out.
 """
 
 from __future__ import annotations
@@ -27,7 +28,8 @@ PAGES = [DOCS.parent / "README.md", *sorted(DOCS.glob("*.md"))]
 NOTEBOOKS = sorted((DOCS.parent / "notebooks").glob("*.ipynb"))
 TIMEOUT = 900  # seconds of one page, or of one cell
 BLOCK = re.compile(
-    r"(?P<off><!-- not run: [^\n]+ -->\n)?^```python\n(?P<code>.*?)^```\n(?P<mark>\n<!-- prints -->\n```text\n(?P<text>.*?)^```\n)?",
+    r"(?P<off><!-- not run: [^\n]+ -->\n)?^```python\n(?P<code>.*?)^```\n"
+    r"(?P<mark>\n<!-- prints -->\n```text\n(?P<text>.*?)^```\n)?",
     flags=re.MULTILINE | re.DOTALL,
 )
 TABLE = re.compile(r"(<!-- table: ([^\n]+) -->\n).*?(<!-- end of table -->)", flags=re.DOTALL)
@@ -127,7 +129,7 @@ def code_digest(notebook: dict[str, list[dict[str, str]]]) -> str:
 
 
 def execute(path: Path, *, write: bool) -> str:
-    """Execute a notebook, and write it with its outputs or compare its texts with those stored; say what differs."""
+    """Execute a notebook, and write it with its outputs or compare its texts with those stored."""
     import nbformat
     from nbclient import NotebookClient
 

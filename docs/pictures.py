@@ -2,8 +2,8 @@
 
     BAYESPOOL_COLLECTIONS=folder python docs/pictures.py [NAME …] [--output docs/_static]
 
-Those of the example and of tables in ``research/decisions/tables`` need no collection; ``far-forest``, ``thinning`` and
-``budgets`` do. They show names of runs and scores, nothing of topics and documents.
+Those of the example and of tables in ``research/decisions`` need no collection; ``far-forest``, ``thinning``
+and ``budgets`` do. They show names of runs and scores, nothing of topics and documents.
 """
 
 from __future__ import annotations
@@ -220,11 +220,11 @@ DESIGNS = {
 def coverage() -> Figure:
     """Coverage of 95 % intervals with standard errors over organizations."""
     table = accuracy().query("estimator == 'posterior-combined'")
-    counts = [table.query("design == @design")["label"].nunique() for design in DESIGNS]
+    counts = [table.loc[table["design"] == design, "label"].nunique() for design in DESIGNS]
     figure = Figure(figsize=(7, 4.2), layout="constrained")
     panels = figure.subplots(3, 1, sharex=True, height_ratios=[n + 0.6 for n in counts])
     for axes, (design, title) in zip(panels, DESIGNS.items(), strict=True):
-        rows = table.query("design == @design")
+        rows = table[table["design"] == design]
         names = list(dict.fromkeys(rows["label"]))[::-1]
         axes.axvline(0.95, color="0.6", lw=1, ls="--", zorder=0)
         for k, (kind, mark) in enumerate((("P", "o"), ("nDCG", "s"))):
@@ -400,7 +400,7 @@ def budgets() -> Figure:
 
 
 def far_forest() -> Figure:
-    """A neural run of each organization of DL 2021 on the pool of traditional ones, with all judgments' score."""
+    """A neural run of each organization of DL 2021 on the pool of traditional ones."""
     whole = read("dl21-passage", max_holes=0)
     types = whole.runs.columns["type"]
     pooled = [whole.run_ids[r] for r in np.flatnonzero(whole.pooled)]

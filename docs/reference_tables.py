@@ -79,12 +79,12 @@ def page() -> str:
         "Commands": command_table(),
         "Options": "`-h` shows those that one needs first, `--help-all` all of a command.\n\n"
         + option_table(),
-        "Estimators": "*default*: used where nobody names one. *all*: what experiments call all. *pairs*: each "
-        "published correction above the posterior of its hierarchical form.\n\n" + estimators(),
+        "Estimators": "*default*: used where nobody names one. *all*: what experiments call all. *pairs*: "
+        "each published correction above the posterior of its hierarchical form.\n\n" + estimators(),
         "Measures": measures(),
         "Predictors": "Expected slopes per unit, with their standard deviation, by model.\n\n" + predictors(),
-        "Pooling strategies": "*judgments*: adaptive, each judgment decides what comes next. *scores*: reads the "
-        "scores of runs.\n\n" + strategies(),
+        "Pooling strategies": "*judgments*: adaptive, each judgment decides what comes next. *scores*: reads "
+        "the scores of runs.\n\n" + strategies(),
     }
     return "\n".join(["# Names and options\n", *(f"## {title}\n\n{text}" for title, text in parts.items())])
 

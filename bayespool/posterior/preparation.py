@@ -48,7 +48,7 @@ FALLBACK_MODEL = "odds_ratio"
 """Model that the combined estimator uses if there are no hidden documents."""
 
 # Measures with cutoffs up to it share one fit and one completion. 30 ranks of hidden documents predict P@5 to
-# P@20 as well as their own (docs/developers/decisions.md). Models of counts are of a top n as a whole, which deeper
+# P@20 as well as their own (decisions.md of docs/developers). Models of counts are of a top n, which deeper
 # ranks would change.
 DEPTHS: Mapping[str, int] = MappingProxyType({"documents": 30, "counts": 10})
 """Smallest evidence depth for document models and for count models."""

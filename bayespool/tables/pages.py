@@ -12,9 +12,7 @@ from bayespool.tables.files import read_back
 _PACKAGE = Path(__file__).resolve().parents[1]
 _FOLDERS = (_PACKAGE / "pages", _PACKAGE.parent / "docs")  # of an installation, and of a checkout
 _LINK = re.compile(r"(?<!!)\[([^\]]+)\]\(([\w/-]+)\.md(?:#[^)]*)?\)")
-_OUTSIDE = re.compile(
-    r"\[([^\]]+)\]\((?:\.\./(?!notebooks/)|(?=developers/))([^)\s]+)\)"
-)  # that only a checkout has
+_OUTSIDE = re.compile(r"\[([^\]]+)\]\((?:\.\./|(?=developers/))([^)\s]+)\)")  # that only a checkout has
 _PICTURE = re.compile(r"!\[([^\]]*)\]\([^)]*\)")
 _COMMENT = re.compile(r"^<!--.*?-->\n", flags=re.DOTALL | re.MULTILINE)
 
@@ -56,16 +54,13 @@ def page_text(name: str) -> str:
 
 
 def resolve_links(text: str, repository: str = "") -> str:
-    """Return a page as the site has it: links to the checkout lead into the repository, or are words without one.
-
-    Notebooks are beside the pages there.
-    """
+    """Return a page as the site has it: links to the checkout lead into the repository, or are words."""
 
     def outside(link: re.Match[str]) -> str:
         place = link[2] if link[0].endswith(f"(../{link[2]})") else f"docs/{link[2]}"
         return f"[{link[1]}]({repository}/blob/main/{place})" if repository else link[1]
 
-    return _OUTSIDE.sub(outside, text).replace("](../notebooks/", "](notebooks/")
+    return _OUTSIDE.sub(outside, text)
 
 
 def page_titles() -> dict[str, str]:

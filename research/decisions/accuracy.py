@@ -1,11 +1,11 @@
-"""How accurate the default is, and how often its intervals contain the truth (docs/accuracy.md, docs/comparisons.md).
+"""How accurate the default is, and how often its intervals contain the truth (docs/accuracy.md).
 
     BAYESPOOL_COLLECTIONS=folder python research/decisions/accuracy.py --output research/decisions/tables
 
-Holes that later rounds judged (COVID round 4), organizations left out one by one (*near*), clusters and types of
-runs left out together (*far*), under P@10 and nDCG@10, with all estimators. Writes ``accuracy.csv``, a row for each
-design, collection, measure and estimator, and ``accuracy_runs.csv``, a row for each run of the default posterior.
-``--folds FOLDER`` keeps finished folds.
+Holes that later rounds judged (COVID round 4), organizations left out one by one (*near*), clusters and types
+of runs left out together (*far*), under P@10 and nDCG@10, with all estimators. Writes ``accuracy.csv``, a row
+for each design, collection, measure and estimator, and ``accuracy_runs.csv``, a row for each run of the
+default posterior. ``--folds FOLDER`` keeps finished folds.
 """
 
 from __future__ import annotations

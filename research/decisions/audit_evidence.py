@@ -1,4 +1,4 @@
-"""Evidence against a posterior that is right: how often do audits refute it all the same (docs/judge-more.md)?
+"""Evidence against a posterior that is right: how often do audits refute it (docs/judge-more.md)?
 
     python research/decisions/audit_evidence.py [COLLECTION ...] [-m P@10] [--runs 8] [--audits 500]
 

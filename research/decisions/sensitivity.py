@@ -2,9 +2,9 @@
 
     BAYESPOOL_COLLECTIONS=folder python research/decisions/sensitivity.py --output research/decisions/tables
 
-Organizations, and clusters, of Medical 2011 are left out, once under the default priors and once with each scale
-halved and doubled, and each location moved by its standard deviation. Writes ``sensitivity.csv``: by measure and
-prior the errors, coverage and width, and the mean absolute change of estimates and ends.
+Organizations, and clusters, of Medical 2011 are left out, under the default priors and with each scale halved
+and doubled, and each location moved by its standard deviation. Writes ``sensitivity.csv``: by measure and
+prior the errors, coverage and width, the mean change of estimates, and the mean absolute change of ends.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Names use the words of the table of words, docstrings are numpydoc, and walks of the page go where calls go."""
+"""Names use the words of decisions.md, docstrings are numpydoc, and walks of the page go where calls go."""
 
 from __future__ import annotations
 

@@ -14,8 +14,8 @@ from bayespool.tables.pages import find_pages, page_text, page_titles, read_addr
 PAGE = """# Two words
 
 <!-- printed by: nothing -->
-See [the other](other.md#two-words), [a lesson](../notebooks/lesson.ipynb), [the diary](../research/diary.md) and
-[decisions](developers/decisions.md).
+See [the other](other.md#two-words), [a lesson](../notebooks/lesson.ipynb), [the diary](../research/diary.md)
+and [decisions](developers/decisions.md).
 
 ![A bar.](_static/bar.png)
 """
@@ -31,7 +31,7 @@ def test_a_page_is_read_without_what_only_the_site_shows(
     assert list(find_pages()) == ["only-qrels", "other"]
     assert page_titles() == dict.fromkeys(find_pages(), "Two words")
     assert page_text("other") == (
-        "# Two words\n\nSee the other (`bayespool docs other`), [a lesson](notebooks/lesson.ipynb), the diary and\n"
+        "# Two words\n\nSee the other (`bayespool docs other`), a lesson, the diary\nand "
         "decisions.\n\n(Figure: A bar.)"
     )
     with pytest.raises(InputError, match="no page 'othr'; did you mean 'other'"):
