@@ -63,6 +63,8 @@ nb_merge_streams = True
 
 _LISTED = re.compile(r"^- \[[^\]]+\]\((?:\.\./)?([\w/-]+)\.(?:md|ipynb|rst)\)", flags=re.MULTILINE)
 _NOTEBOOK = re.compile(r"\[([^\]]+)\]\(\.\./notebooks/([\w-]+)\.ipynb\)")
+_LESSON = re.compile(r"\[([^\]]+)\]\(([\w-]+)\.ipynb\)")
+_PAGE = re.compile(r"\[([^\]]+)\]\(\.\./docs/([\w-]+)\.md(?:#[\w-]+)?\)")
 
 
 def contents(index: str) -> str:
@@ -85,7 +87,8 @@ def _read_source(app, docname, source):  # type: ignore[no-untyped-def]
         text = _NOTEBOOK.sub(r"{doc}`\1 <notebooks/\2>`", source[0])
         source[0] = resolve_links(text, read_addresses()["repository"])
     else:
-        source[0] = source[0].replace("](../docs/", "](../")
+        text = _LESSON.sub(r"{doc}`\1 <\2>`", source[0])
+        source[0] = _PAGE.sub(r"{doc}`\1 </\2>`", text)
 
 
 def setup(app):  # type: ignore[no-untyped-def]

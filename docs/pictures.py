@@ -245,9 +245,6 @@ def coverage() -> Figure:
         axes.set_title(title, loc="left", fontsize=8.5)
         axes.set(xlim=(0.7, 1.03), ylim=(-0.6, len(names) - 0.4))
     panels[-1].set_xlabel("coverage of 95 % credible intervals, ± standard error over organizations")
-    figure.legend(
-        *panels[0].get_legend_handles_labels(), loc="outside upper right", ncols=2, frameon=False, fontsize=8
-    )
     return figure
 
 
@@ -268,9 +265,6 @@ def decisions() -> Figure:
         axes.set(xlabel=f"{title}, %", xlim=(-1.5, None))
         if column == "missed":
             axes.set_yticks([])
-    figure.legend(
-        *panels[0].get_legend_handles_labels(), loc="outside upper center", ncols=2, frameon=False, fontsize=8
-    )
     return figure
 
 
@@ -318,13 +312,6 @@ def sensitivity() -> Figure:
         axes.set(xlabel="mean change of the estimate", title=measure)
         if measure == "AP@100":
             axes.set_yticklabels([])
-    figure.legend(
-        *panels[0].get_legend_handles_labels(),
-        loc="outside upper center",
-        ncols=2,
-        frameon=False,
-        fontsize=7.5,
-    )
     return figure
 
 
@@ -375,7 +362,6 @@ def thinning() -> Figure:
         ylim=(0, None),
     )
     axes.set_xticks([1, 2, 5, 10, 20, 40], ["1", "2", "5", "10", "20", "40"])
-    figure.legend(*axes.get_legend_handles_labels(), loc="outside right upper", frameon=False, fontsize=8)
     return figure
 
 
