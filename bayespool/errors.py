@@ -146,7 +146,7 @@ class JobsWarning(BayespoolWarning):
 
 
 class JudgeWarning(BayespoolWarning):
-    """Warning that a second judge's labels are ignored or uninformative about the documents."""
+    """Warning that an LLM judge's labels are ignored or uninformative about the documents."""
 
 
 class MemoryWarning(BayespoolWarning):

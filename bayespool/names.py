@@ -66,7 +66,7 @@ AS_JUDGED = "as-judged"
 """Name of the uncorrected scores among estimators."""
 POINT_ESTIMATORS = {
     "as-judged": "B: the measure as trec_eval gives it, unjudged documents are nonrelevant",
-    "background": "B + Δ·E: an unjudged document is relevant with the chance E",
+    "background": "B + Δ·E: an unjudged document is relevant with the probability E",
     "interpolated": "B + C·Δ·B/(1 − Δ): C times as likely as a judged document of the run",
     "smoothed": "B + C·Δ·B + Δ²·E: interpolated where much is judged, background elsewhere",
     "systems-adjustment": "B plus the mean loss of pooled runs that are left out of the pool",
@@ -79,15 +79,15 @@ POINT_ESTIMATORS = {
     "inferred-ap": "average precision inferred from a sample: infAP, or xinfAP of strata",
     "inferred-ndcg": "nDCG inferred from a stratified sample: infNDCG",
     "stat-ap": "average precision from any sample: weighted sums over documents and pairs",
-    "judge-filled": "the measure with a second judge's labels in place of missing judgments",
-    "judge-rates": "how often hidden documents with a document's label are relevant, as its chance",
-    "prediction-powered": "a second judge's labels, corrected by a sample, with an interval of its own",
+    "judge-filled": "the measure with an LLM judge's labels in place of missing judgments",
+    "judge-rates": "share relevant of hidden documents with a document's label as its probability",
+    "prediction-powered": "an LLM judge's labels, corrected by a sample, with an interval of its own",
     "precise": "the same with topics as the sample's units",
-    "conformal-risk-control": "a second judge's labels moved until they bound topics of known value",
+    "conformal-risk-control": "an LLM judge's labels moved until they bound topics of known value",
 }
 POSTERIOR_ESTIMATORS = {
     "posterior-combined": "ratio and rankings, by how well they predict held-out organizations",
-    "posterior-background": "a chance of being relevant for each topic and organization",
+    "posterior-background": "a probability of being relevant for each topic and organization",
     "posterior-interpolated": "a share C of the run's judged precision on the topic",
     "posterior-smoothed": "interpolated where much is judged, background elsewhere",
     "posterior-odds-ratio": "odds a constant times those of the run's judged documents on the topic",

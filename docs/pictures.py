@@ -300,18 +300,15 @@ def sensitivity() -> Figure:
     for axes, measure in zip(panels, ("P@10", "AP@100"), strict=True):
         rows = table.query("measure == @measure and variable != 'default'")
         names = list(dict.fromkeys(rows["variable"]))[::-1]
-        for k, by in enumerate(("organization", "cluster")):
-            for which, mark in (("lower", "v"), ("higher", "^")):
-                some = rows.query("by == @by and which == @which")
-                y = [names.index(v) + (0.16 if k == 0 else -0.16) for v in some["variable"]]
-                axes.plot(
-                    some["value_change"], y, mark, color=PALETTE[k], ms=5, label=f"{by}s left out, {which}"
-                )
+        width = table.query("measure == @measure and variable == 'default'")["width"].iloc[0]
+        axes.axvspan(-width / 2, width / 2, color="0.93", label="half a width to either side")
+        for which, mark in (("lower", "v"), ("higher", "^")):
+            some = rows[rows["which"] == which]
+            y = [names.index(variable) for variable in some["variable"]]
+            axes.plot(some["value_change"], y, mark, color=POSTERIOR, ms=5, label=f"{which} prior")
         axes.axvline(0, color="0.6", lw=0.8)
-        axes.set_yticks(range(len(names)), names, fontsize=8)
+        axes.set_yticks(range(len(names)), names if measure == "P@10" else [], fontsize=8)
         axes.set(xlabel="mean change of the estimate", title=measure)
-        if measure == "AP@100":
-            axes.set_yticklabels([])
     return figure
 
 

@@ -1,4 +1,4 @@
-"""One correction of one run of the toy, and labels of a second judge on it."""
+"""One correction of one run of the toy, and labels of an LLM judge on it."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def with_any_labels(collection: Collection) -> Collection:
 
 
 def sampled(rng: np.random.Generator, n_topics: int = 8) -> tuple[Collection, float]:
-    """What corrections by a sample ask for: hidden documents and unjudged ones of the same chances by label,
+    """What corrections by a sample ask for: hidden and unjudged documents of the same probabilities by label,
     labels that know a part, and documents that teach how much; and the true P@10 of the run that is new.
     """
     topics = [str(t) for t in range(n_topics)]

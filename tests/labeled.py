@@ -1,4 +1,4 @@
-"""Labels of second judges on the toy and on the example."""
+"""Labels of LLM judges on the toy and on the example."""
 
 from __future__ import annotations
 

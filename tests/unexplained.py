@@ -13,7 +13,7 @@ from bayespool.experiments import simulate_example
 
 def with_found(chance_relevant: float, chance_other: float, by_rank: float = 0) -> Collection:
     """The example with judgments of documents outside the pool, by their relevance, or by their best rank in
-    any run: the chance is halved every so many ranks.
+    any run: the probability is halved every so many ranks.
     """
     example = simulate_example()
     collection, truth = example.collection, example.truth

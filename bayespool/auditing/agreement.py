@@ -270,13 +270,13 @@ def audit_judges(
     Of two labels the higher one says relevant; of a scale that reaches 2 those of ``rel`` or more; else those
     of 1/2 or more. Relevant by people is a document of ``rel`` or more.
 
-    A document is drawn with probability q proportional to √(p(1 − p)), where p is its chance of relevance by
-    a logistic regression on judges' labels and topics, learned from the batches before: the allocation of
-    Neyman, by labels and topics. Agreement and κ are the values θ at which a sum of document weights ×
-    relevance is 0, with the judges' labels known. A payoff is what that sum is expected to be by p, with the
-    drawn document's residual over q. Bets against each θ multiply a capital by 1 ± λ × payoff. By Ville's
-    inequality that against the true θ ever reaches 2/α with a probability of at most α/2 (Waudby-Smith &
-    Ramdas 2024). Nothing is assumed of p.
+    A document is drawn with probability q proportional to √(p(1 − p)), where p is its probability of
+    relevance by a logistic regression on judges' labels and topics, learned from the batches before: the
+    allocation of Neyman, by labels and topics. Agreement and κ are the values θ at which a sum of document
+    weights × relevance is 0, with the judges' labels known. A payoff is what that sum is expected to be by
+    p, with the drawn document's residual over q. Bets against each θ multiply a capital by 1 ± λ × payoff.
+    By Ville's inequality that against the true θ ever reaches 2/α with a probability of at most α/2
+    (Waudby-Smith & Ramdas 2024). Nothing is assumed of p.
 
     Examples
     --------

@@ -394,7 +394,7 @@ class Audit(Guarantees, ListForAssessors):
             notes.append(Note("no-width", text))
         if self.is_refuting:
             text = (
-                f"the judgments refute the posterior (evidence {self.evidence:.3g}, and {REFUTING:g} is "
+                f"the judgments refute the posterior (e-value {self.evidence:.3g}, and {REFUTING:g} is "
                 "enough): do not rely on its intervals; the guaranteed ones stay valid"
             )
             notes.append(Note("refuted", text))

@@ -45,11 +45,11 @@ COLUMNS = {
     "other": Column("against", "text", "The run that the leader is compared with."),
     "low": Column("adds\nat least", "difference", "To a sum below the value, if of worth 1.", 6),
     "high": Column("adds\nat most", "difference", "To a sum above the value, if of worth 1.", 6),
-    "chance": Column("chance of\nrelevance", "chance", "Expected worth of the document by the posterior.", 4),
+    "chance": Column("probability of\nrelevance", "chance", "Expected worth by the posterior.", 4),
     "skipped": Column("went on\nwithout", "flag", "Whether the audit went on without its judgment."),
     "spread": Column("s. d.", "chance", "Standard deviation of its worth in the posterior.", 4),
     "shared": Column(
-        "shared", "difference", "Change of the chance with what all documents have in common.", 4
+        "shared", "difference", "Change of the probability with what all documents have in common.", 4
     ),
 }
 """Columns of the tables of documents drawn and of documents drawn from."""
@@ -93,8 +93,8 @@ def foretell(urn: Urn, documents: IndexArray, worth: FloatArray) -> PosteriorFor
 
     Notes
     -----
-    The expected worth of a document is its chance + ``shared`` × F, where F, standard normal at first, is
-    what all documents have in common (the effects of the run, the slopes), and is learned as under normal
+    The expected worth of a document is its probability + ``shared`` × F, where F, standard normal at first,
+    is what all documents have in common (the effects of the run, the slopes), and is learned as under normal
     variables. The evidence is the mean over six rivals of how much more likely they made the judgments than
     the posterior did. If F is all that documents have in common, and its linear update exact, this is a
     martingale that starts at 1 and has expectation 1 while the posterior is right, so that it ever reaches
@@ -211,11 +211,11 @@ def walk(
     Notes
     -----
     A document is drawn with a probability q proportional to its size c × (√(m(1 − m)) + 1), where m
-    is its chance, corrected in level and slope for what the judgments so far say of the model. The payoff of
-    a step is S + Σ c p + c (y − p)/q: the sum of what is judged, of what is expected of the open documents,
-    and the weighted residual of the drawn one; p is m moved half-way to its mean. The expectation is the sum
-    over all documents whatever p is, as long as p and q do not depend on judgments to come (Shekhar et al.
-    2023, §2).
+    is its probability, corrected in level and slope for what the judgments so far say of the model. The
+    payoff of a step is S + Σ c p + c (y − p)/q: the sum of what is judged, of what is expected of the open
+    documents, and the weighted residual of the drawn one; p is m moved half-way to its mean. The expectation
+    is the sum over all documents whatever p is, as long as p and q do not depend on judgments to come
+    (Shekhar et al. 2023, §2).
 
     Examples
     --------

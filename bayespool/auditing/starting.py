@@ -146,8 +146,8 @@ def read_audit(path: PathLike) -> Audit:
     """Read an audit certificate and verify it using only the file.
 
     All draws are repeated with the seed, and everything that the file says is computed again from what the
-    documents add, their chances and the judgments: tables, numbers, title, sentences and notes. What only its
-    writer knows, such as the pool and the command, is under a digest.
+    documents add, their probabilities and the judgments: tables, numbers, title, sentences and notes. What
+    only its writer knows, such as the pool and the command, is under a digest.
 
     Parameters
     ----------

@@ -182,7 +182,7 @@ class Urn:
     low, high : ndarray of float, shape (document,)
         What a document of worth 1 adds to a sum below the value, and to one above it; the same under a
         measure that is a sum of gains.
-    chance, spread : ndarray of float, shape (document,)
+    probability, spread : ndarray of float, shape (document,)
         Expected worth of each by the posterior, and its standard deviation.
     shared : ndarray of float, shape (document,)
         Change of the expected worth with a standard deviation of what all documents have in common.
@@ -288,7 +288,9 @@ def find_urns(completion: Completion, measure: Measure, signs: FloatArray, value
 
 
 def _shared_changes(centered: npt.NDArray[np.float32], contribution: FloatArray) -> FloatArray:
-    """Return the change in each document's chance per standard deviation of the sum, given centered draws."""
+    """Return the change in each document's probability per standard deviation of the sum, given centered
+    draws.
+    """
     total = centered.astype(np.float64) @ contribution
     return np.asarray(
         centered.T.astype(np.float64) @ total / max(float(np.sqrt(total @ total * len(total))), 1e-300)

@@ -227,7 +227,7 @@ def budgets(
     more="tasks batch texts estimators posterior_settings repool_to own_judgments known_depth "
     "pool_strategy reading report",
     own=_TASKS,
-    short="Evaluate the labels of second judges",
+    short="Evaluate the labels of LLM judges",
 )
 def judges(
     files: Files,
@@ -238,7 +238,7 @@ def judges(
     batch: int | None = None,
     texts: Path | None = None,
 ) -> None:
-    """Evaluate the labels of second judges: how they agree with the judgments on hidden documents, which
+    """Evaluate the labels of LLM judges: how they agree with the judgments on hidden documents, which
     organizations they favor, how many documents they label, and (--intervals) how much they narrow intervals.
 
     Give labels with --judge. Runs to score are optional. Without a pool and runs, labels are compared with

@@ -62,7 +62,7 @@ FILE_OPTIONS: Mapping[str, Callable[..., Option]] = {
         "judges",
         type=str,
         metavar="<path>",
-        help="Labels of a second judge, such as a language model: FILE or NAME=FILE in the form of qrels "
+        help="Labels of an LLM judge, such as a language model: FILE or NAME=FILE in the form of qrels "
         "with any numbers. They are evidence, never judgments. May be repeated, with one name for a judge "
         "that was asked several times.",
     ),

@@ -189,7 +189,7 @@ def _table(listed: str) -> dict[str, Any]:
         "columns": own_option(
             "--columns",
             help="Comma-separated columns of the pairs in .tex, .md and .html files: as-judged, p, "
-            "difference, interval, chance or risk.",
+            "difference, interval, probability or risk.",
         ),
         "sort": own_option(
             "--sort",
@@ -200,8 +200,8 @@ def _table(listed: str) -> dict[str, Any]:
     short="Compare runs: differences, ranks, significance tests",
 )
 def compare(files: Files, keywords: dict[str, Any], outputs: Outputs) -> None:
-    """Compare runs: differences with intervals, chances and ranks, significance tests, and the chance that
-    judging the unjudged documents takes a significant difference back.
+    """Compare runs: differences with intervals, probabilities and ranks, significance tests, and the
+    probability that judging the unjudged documents takes a significant difference back.
     """
     from bayespool.comparisons.tables import PAIR_COLUMNS, PAIR_KEYS
 
@@ -259,8 +259,8 @@ def gate(files: Files, keywords: dict[str, Any], outputs: Outputs) -> None:
     short="Plan: which differences can be detected, and what helps",
 )
 def plan(files: Files, keywords: dict[str, Any], outputs: Outputs) -> None:
-    """Plan before judging: the smallest difference of two runs that these topics and judgments detect,
-    what more of them would change, and the topics that a difference takes.
+    """Plan before judging: the minimum detectable difference of two runs that these topics and judgments
+    detect, what more of them would change, and the topics that a difference takes.
 
     Without a collection, --topics-at-hand and --sd say what is expected.
     """

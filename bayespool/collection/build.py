@@ -213,7 +213,7 @@ def finish_collection(
     pair_topic = np.repeat(np.arange(len(pairs.n_present), dtype=np.int32), pairs.n_present)
     sample = _sample(encoding, pairs, relevance, pair_topic, negative)
     if sample is not None:
-        notes.append(f"the judgments are a published sample: {sample}, the others left out by lot")
+        notes.append(f"the judgments are a published sample: {sample}, the others left out at random")
     passages = find_passages(run_ids, document, relevance >= 0, pairs.doc_ids)
     refuse_passages(passages)
     notes += [each.note for each in passages]

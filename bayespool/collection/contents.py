@@ -105,7 +105,7 @@ class Collection(ReadOnlyArrays):
         Scores of the documents in `document`, in single precision, NaN after the end of the run. They need
         not descend if runs are ordered by rank. None if they were not kept.
     judges : tuple of Judge
-        Second judges and their labels.
+        LLM judges and their labels.
     own : OwnJudgments or None
         The user's own judgments, active or not (`add_judgments`).
     scope_notes : tuple of str

@@ -417,7 +417,7 @@ def qrels_from_frame(frame: Any) -> Qrels:
 
 
 def labels_from_frame(frame: Any) -> Labels:
-    """Convert a data frame, nested dictionary or rows to the `Labels` of a second judge.
+    """Convert a data frame, nested dictionary or rows to the `Labels` of an LLM judge.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Second judges, such as language models, and the labels they give documents."""
+"""LLM judges, such as language models, and the labels they give documents."""
 
 from __future__ import annotations
 
@@ -240,7 +240,7 @@ _GRADE_QUANTILES = (0.25, 0.5, 0.75, 0.875, 0.95)  # finer at the top, as releva
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Judge(ReadOnlyArrays):
-    """Second judge with labels for documents in a collection, used as evidence and not as judgments.
+    """LLM judge with labels for documents in a collection, used as evidence and not as judgments.
 
     Attributes
     ----------
@@ -303,10 +303,10 @@ class Judge(ReadOnlyArrays):
 
 
 def add_judges(collection: AnyCollection, judges: Mapping[str, Labels | Sequence[Labels]]) -> AnyCollection:
-    """Add labels from second judges to a collection.
+    """Add labels from LLM judges to a collection.
 
     No measure counts them. Models with predictors learn from judged documents how much a label is worth
-    (:doc:`Labels of second judges </judges>`).
+    (:doc:`Labels of LLM judges </judges>`).
 
     Parameters
     ----------

@@ -287,7 +287,7 @@ def read_qrels(path: PathLike, *, strict: bool = True, max_file_size: int = MAX_
 
 
 def read_labels(path: PathLike, *, strict: bool = True, max_file_size: int = MAX_FILE_SIZE) -> Labels:
-    """Read a label file from a second judge (``topic iteration document label``, or another format).
+    """Read a label file from an LLM judge (``topic iteration document label``, or another format).
 
     Labels are any real numbers, the larger the likelier relevant; −1 beside whole labels from 0 is none.
 

@@ -119,7 +119,7 @@ class Qrels:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Labels:
-    """Labels from a second judge in file order.
+    """Labels from an LLM judge in file order.
 
     Attributes
     ----------

@@ -199,7 +199,7 @@ Judgments = _Path | Qrels | _InMemory | Iterable[_Path | Qrels | Frame | RanxObj
 of these to join.
 """
 Judges = _Path | Iterable[_Path] | Mapping[str, _Path | Labels | _InMemory | Sequence[_Path | Labels]]
-"""Labels from second judges: paths, or a mapping from judge name to path, frame, dictionary or rows, or to a
+"""Labels from LLM judges: paths, or a mapping from judge name to path, frame, dictionary or rows, or to a
 list of these of a judge that was asked several times.
 """
 Organizations = _Path | Mapping[str, str] | Frame | Iterable[_Path | _Row]
@@ -279,7 +279,7 @@ def _is_source(item: object) -> bool:
 
 
 def gather_judges(source: Judges | None, *, reading: Reading = Reading()) -> dict[str, list[Labels]]:
-    """Read labels from second judges into a mapping by judge name (the file name if none is given).
+    """Read labels from LLM judges into a mapping by judge name (the file name if none is given).
 
     A judge that was asked several times has several labels of a document.
     """

@@ -355,7 +355,7 @@ class Gate:
     difference, lower, upper : float
         Mean over draws of the new run's score minus the other's, and ends of its interval.
     prob_not_worse : float
-        Chance that the new run's score is at least the other's minus the margin.
+        Probability that the new run's score is at least the other's minus the margin.
     metadata : dict
         Version, fingerprint, pool and settings, and the verdict with its numbers under ``gate``.
     """
@@ -404,7 +404,8 @@ def gate(
     margin : float, default 0
         The new run may be lower by this and is still as good.
     probability : float, default 0.95
-        Chance that a verdict needs: that the new run is not lower by more than the margin, or that it is.
+        Probability that a verdict needs: that the new run is not lower by more than the margin, or that it
+        is.
     scope : {"these-topics", "population", "groups"}, default "population"
         What the verdict speaks of: a population of topics, these topics, or a population of groups. For a
         population these topics are a sample of its topics, which is what a change of a system is judged by,
@@ -493,7 +494,8 @@ def gate(
     if e.draws is not None:
         by = f"{level_text(ci_prob)} interval {interval(lower, upper, 3, signed=True)}, {estimator.name}"
         what = (
-            f"is {difference(numbers['difference'], 3)} ({'; '.join([by, *given])}); the chance that it is "
+            f"is {difference(numbers['difference'], 3)} ({'; '.join([by, *given])}); the probability that "
+            f"it is "
             f"at least {-margin or 0:g} is {chance_text(chance)}, {needed}"
         )
     where = _SCOPES[scope].replace("like", f"{'and runs ' * units.are_systems}like")
@@ -528,10 +530,12 @@ def _chance_of(lead: FloatArray, margin: float) -> float:
 
 
 def _lead_on(common: Part, scores: Scores, units: Units, chance: float) -> str:
-    """Return a clause on the new run's lead on the topics that both have, with its chance if there is one."""
+    """Return a clause on the new run's lead on the topics that both have, with its probability if there is
+    one.
+    """
     if not common.topics.any():
         return "no topic is common to both"
     old, new = common.mean(units.average(scores.estimates[0].per_topic))
-    of_chance = "" if np.isnan(chance) else f" (chance {chance_text(chance)})"
+    of_chance = "" if np.isnan(chance) else f" (probability {chance_text(chance)})"
     n = int(common.topics.sum())
     return f"on the {counted(n, 'topic')} that both have it is {difference(new - old, 3)}{of_chance}"

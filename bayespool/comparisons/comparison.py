@@ -78,7 +78,7 @@ class Comparison(Result):
     metadata : dict
         Version, fingerprint, pool and settings, to quote with a result.
     announce : float
-        Least share of draws that announces a difference.
+        Least share of draws that declares a difference significant.
     systems : tuple of (run, system)
     baseline : tuple of str
         Runs that all others are compared with; none: every pair.
@@ -279,7 +279,7 @@ class Comparison(Result):
             and ``rank_upper`` (first and last rank that it may have, right for all runs at once with the
             probability ``ci_prob``),
             ``tier``, ``among_best`` (no run is shown to be better), ``prob_best`` (tied runs share it
-            equally), ``expected``, ``expected_rank``, and the chance of each rank, 1 the best,
+            equally), ``expected``, ``expected_rank``, and the probability of each rank, 1 the best,
             ``prob_rank_1``, ``prob_rank_2`` and so on; runs that tie in a draw share the ranks they cover
             equally.
 
@@ -439,9 +439,9 @@ class Comparison(Result):
             where it `is_in_doubt` or `is_by_missing_topics`; where no estimator has draws, a difference that
             is not significant may be in doubt, too); for estimators with draws and repeated tests also
             ``prob_significant``, ``prob_significant_greater`` and ``…_less`` (a significantly greater, less
-            than b). ``reversal_risk``, of what the estimator finds significant: the chance that completed
-            judgments do not confirm it in that direction. ``prob_sign_change``: that the difference has the
-            other sign in them; by the first estimator with draws where it has none.
+            than b). ``reversal_risk``, of what the estimator finds significant: the probability that
+            completed judgments do not confirm it in that direction. ``prob_sign_change``: that the
+            difference has the other sign in them; by the first estimator with draws where it has none.
         """
         frames = []
         for (measure, estimator, test), p in self.p_values.items():
@@ -490,8 +490,8 @@ class Comparison(Result):
         """Return whether unjudged documents may well take a significant difference back, shape (run, run).
 
         They are where the first estimator with draws announces no such order, or, for a test that is not
-        repeated in draws, gives the order a chance under 1 − ``level``/2. Where none has draws that decide,
-        they are where judging could give the difference the other sign or none.
+        repeated in draws, gives the order a probability under 1 − ``level``/2. Where none has draws that
+        decide, they are where judging could give the difference the other sign or none.
         """
         value, shown = self.scores[measure, estimator].value, self.shown_estimator(measure)
         ahead, is_known = np.subtract.outer(value, value) > 0, np.zeros((len(value),) * 2, dtype=bool)
@@ -540,7 +540,7 @@ class Comparison(Result):
         return np.asarray(np.logical_or.outer(has, has))
 
     def prob_sign_change(self, measure: Measure, estimator: str) -> FloatArray | None:
-        """Return the chance that judging changes the sign of an estimator's differences, shape (run, run).
+        """Return the probability that judging changes the sign of differences, shape (run, run).
 
         Draws are the estimator's own, or of the first estimator that has any; None without. NaN where runs
         tie.

@@ -68,7 +68,7 @@ def _all_pairs_sentence(comparison: Comparison, measure: Measure, rows: pd.DataF
         int((significant.isna() & whole["p_value"].notna()).sum()),
     )
     text = f"{of}{n} of {counted(len(whole), 'pair')} of {nouns} differ significantly in {measure} as judged"
-    more = f"; {n_doubtful} more {'is' if n_doubtful == 1 else 'are'} too uncertain to announce"
+    more = f"; {n_doubtful} more {'is' if n_doubtful == 1 else 'are'} too uncertain to declare significant"
     return f"{text} at {comparison.level:g} ({mean_test_text(comparison)}){more * bool(n_doubtful)}."
 
 
@@ -100,14 +100,14 @@ def _sentence(
         runs = [comparison.run_ids[run] for i in pair for run in units.members[i]]
         by = conditional(comparison, estimator, [measure], runs)
         text += f" ({level(comparison.ci_prob)} interval {_interval(here, turn)} due to unjudged documents, "
-        text += f"{by}; chance that it is higher {_chance(here, turn)})"
+        text += f"{by}; probability that it is higher {_chance(here, turn)})"
     text += "."
     for scope, where in _SAMPLES[units.are_systems].items():
         if scope in whole.index:
             row: Any = whole.loc[scope]
-            text += f" {where} the {level(comparison.ci_prob)} interval is {_interval(row, turn)} (chance "
+            text += f" {where} the {level(comparison.ci_prob)} interval is {_interval(row, turn)} "
             tested = f", t test over groups p {p_value(row['p_adjusted'])}" * (scope == "groups")
-            text += f"that it is higher {_chance(row, turn)}{tested})."
+            text += f"(probability that it is higher {_chance(row, turn)}{tested})."
     text += _significance(comparison, measure, here, turn, is_open=is_open)
     if groups is None:
         return text

@@ -417,7 +417,7 @@ class SignificantDraws:
     n_greater : ndarray of int64, shape (run, run)
         Draws in which the row's run is significantly better than the column's.
     announce : float, default 0.8
-        Least share of draws that announces a difference.
+        Least share of draws that declares a difference significant.
     """
 
     test: SignificanceTest
@@ -480,7 +480,7 @@ def significant_draws(
     pairs : tuple of ndarray of int, optional
         First and second runs of the family; default: all pairs.
     announce : float, default 0.8
-        Least share of draws that announces a difference.
+        Least share of draws that declares a difference significant.
 
     Returns
     -------

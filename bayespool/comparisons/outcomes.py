@@ -52,18 +52,18 @@ _COLUMNS = PAIR | {
     "p_value_all": Column("p, all\njudged", "p-value", "Adjusted p-value under all judgments."),
     "statement": Column("statement", "text", "reversed: significance is lost; significant: it is there."),
     "n": Column("pairs", "count", "Number of pairs graded."),
-    "bin_lower": Column("from", "chance", "Lower end of the bin of chances."),
-    "bin_upper": Column("to", "chance", "Upper end of the bin of chances."),
-    "announced": Column("announced", "chance", "Mean chance announced.", decimals=4),
+    "bin_lower": Column("from", "chance", "Lower end of the bin of probabilities."),
+    "bin_upper": Column("to", "chance", "Upper end of the bin of probabilities."),
+    "announced": Column("announced", "chance", "Mean probability announced.", decimals=4),
     "happened": Column("happened", "chance", "Share that all judgments bear out.", decimals=4),
-    "brier": Column("Brier", "chance", "Brier score of the chances.", decimals=4),
+    "brier": Column("Brier", "chance", "Brier score of the probabilities.", decimals=4),
     "brier_constant": Column("Brier of\nthat share", "chance", "Brier score of announcing that share.", 4),
 }
 _RISKS = _COLUMNS | {
     **{name: COMPARISON_COLUMNS[name] for name in ("significant", "reversal_risk", "prob_significant")},
     "reversed": Column("reversed", "flag", "Whether all judgments did not confirm it."),
     "prob_significant": Column(
-        "chance, all\njudged", "chance", "Chance that all judgments make it significant."
+        "probability, all\njudged", "chance", "Probability that all judgments make it significant."
     ),
     "significant_all": Column("significant,\nall judged", "flag", "Whether all judgments made it so."),
     "gradable": Column("gradable", "flag", "Whether nearly all of both runs is judged in the end."),
@@ -74,9 +74,9 @@ _CAPTIONS = {
     "rates": "Separability and reversals",
     "trends": "Scores as judgments grow",
     "p_values": "P-values of pairs under fewer and under all judgments",
-    "risks": "Announced chances of pairs",
-    "calibration": "Announced chances by bins",
-    "grades": "Announced chances, graded",
+    "risks": "Stated probabilities of pairs",
+    "calibration": "Stated probabilities by bins",
+    "grades": "Stated probabilities, graded",
 }
 """Table captions, keyed by the method that returns the frame."""
 
@@ -142,7 +142,7 @@ def _trend_views(result: Reversals) -> tuple[View, ...]:
 
 
 _GRADES_VIEW = View(
-    title="announced chances against what all judgments say",
+    title="stated probabilities against what all judgments say",
     names=("measure", "group", "judgments", "estimator", "statement"),
     columns=("n", "announced", "happened", "brier", "brier_constant"),
     spare=("brier_constant",),
@@ -317,7 +317,7 @@ class Reversals(Result):
             if is_graded and self._estimates_unseen:
                 n_gradable = int(self.gradable(measure, group).sum())
                 line += (
-                    f", and chances are graded on pairs of the {n_gradable} runs of which no more "
+                    f", and probabilities are graded on pairs of the {n_gradable} runs of which no more "
                     f"than {percent(MAX_SHARE_OF_HOLES)} is unjudged"
                 )
             lines.append(line)
@@ -406,8 +406,8 @@ class Reversals(Result):
             One row per measure, group, estimator with draws, smaller judgment set and pair: ``measure``,
             ``group``, ``estimator``, ``judgments``, ``run_a``, ``run_b``;
             ``significant`` (on the uncorrected scores), ``reversal_risk`` and ``reversed`` (for those: the
-            chance that completed judgments do not confirm it in the same direction, and whether all judgments
-            did not; NaN and False for others), ``prob_significant`` and ``significant_all`` (on the
+            probability that completed judgments do not confirm it in the same direction, and whether all
+            judgments did not; NaN and False for others), ``prob_significant`` and ``significant_all`` (on the
             uncorrected scores under all judgments), ``gradable`` (whether both runs are, see `gradable`).
         """
         judged = self._with_all().query("estimator == @AS_JUDGED")[[*_PAIR, "judgments", "sign", "sign_all"]]
@@ -490,5 +490,5 @@ class StoredReversals(StoredResult, reads="reversals"):
 def _figures(reversals: Result) -> tuple[Figure, ...]:
     from bayespool.plots import draw_reversals
 
-    caption = "P-values under fewer and under all judgments, announced chances, and separable pairs"
+    caption = "P-values under fewer and under all judgments, stated probabilities, and separable pairs"
     return (Figure("reversals", caption, lambda: draw_reversals(reversals)),)

@@ -44,10 +44,10 @@ _MAX_PAIRS = 100  # of all, evenly over their standard errors
 _MOST_TOPICS = 100  # times those at hand
 _COLUMNS = {
     "scenario": Column("scenario", "text", "What is added to the collection."),
-    "labels": Column("labels", "flag", "Whether the labels of second judges inform the posterior."),
+    "labels": Column("labels", "flag", "Whether the labels of LLM judges inform the posterior."),
     "n_topics": Column("topics", "count", "Number of topics."),
     "n_judgments": Column("more\njudgments", "count", "Judgments that are added."),
-    "smallest": Column("smallest\ndifference", "score", "Smallest difference detected with this power."),
+    "smallest": Column("detectable\ndifference", "score", "Minimum detectable difference with this power."),
     "unjudged_variance": Column("due to\nunjudged", "share", "Share of the variance of a difference."),
     "power": Column("power", "chance", "Share of the cases in which a difference is detected."),
     "topics_needed": Column(
@@ -184,7 +184,7 @@ class PairVariances:
         return float(chance.mean())
 
     def smallest(self, power: float, n_topics: int, judged: float = 0.0, *, level: float = 0.05) -> float:
-        """Return the smallest difference detected with the given power, 0 without variance."""
+        """Return the minimum detectable difference with the given power, 0 without variance."""
         from scipy.optimize import brentq
 
         variance = self.topic_variance + self.unjudged_variance(n_topics, judged) + self.runs_variance
@@ -228,7 +228,7 @@ class ComparisonPlan(Result):
     Attributes
     ----------
     variances : mapping of bool to PairVariances
-        Without and with the labels of second judges, as far as there are any.
+        Without and with the labels of LLM judges, as far as there are any.
     n_unjudged : int
         Unjudged documents within reach of the runs.
     metadata : dict
@@ -275,7 +275,7 @@ class ComparisonPlan(Result):
         -------
         pandas.DataFrame
             One row per scenario: ``scenario``, ``labels``, ``n_topics``, ``n_judgments``, ``smallest`` (the
-            smallest difference detected with the power asked for), ``unjudged_variance`` and ``power``. With
+            minimum detectable difference with the power asked for), ``unjudged_variance`` and ``power``. With
             a difference to detect also ``topics_needed``, judged like the scenario's; missing where even a
             hundred times the topics at hand are too few.
         """
@@ -299,7 +299,8 @@ class ComparisonPlan(Result):
     def tables(self) -> tuple[Table, ...]:
         """Return the table ``scenarios``."""
         title = (
-            f"{self.measure}: smallest difference{self.of} detected in {level(self.power)} of cases, at "
+            f"{self.measure}: minimum detectable difference{self.of} detected in {level(self.power)} of "
+            f"cases, at "
             f"{self.level:g}"
         )
         columns = ["labels", "n_topics", "smallest", "unjudged_variance"]

@@ -237,8 +237,8 @@ def count_reversals(
 
     All judgments may still leave documents unjudged in runs that did not contribute. Nobody can say then what
     they are: they count as nonrelevant under all judgments and stay so in every estimate, unless ``unseen``
-    is ``"estimated"``, as in the paper. Announced chances are then graded only on pairs of runs with at most
-    one unjudged rank in a hundred.
+    is ``"estimated"``, as in the paper. Stated probabilities are then graded only on pairs of runs with at
+    most one unjudged rank in a hundred.
 
     Examples
     --------

@@ -147,7 +147,8 @@ def comparison_sentence(
 
 
 _OTHER_SCOPES: dict[Scope, str] = {
-    "population": " For the population of topics that these are sampled from, the interval is {ends} (chance "
+    "population": " For the population of topics that these are sampled from, the interval is {ends} "
+    "(probability "
     "that it is {way} {chance}{equal}).",
 }
 
@@ -169,7 +170,7 @@ def _baseline_sentence(comparison: Comparison, measure: Measure, baseline: str) 
         f"{'has' if len(higher) == 1 else 'have'} a significantly higher {measure} as judged{named[0]} and "
         f"{len(lower)} a lower one{named[1]} at {comparison.level:g} ({test_text(comparison, test)})"
     )
-    text += f"; that of {some_of(doubtful)} is too uncertain to announce" * bool(doubtful)
+    text += f"; that of {some_of(doubtful)} is too uncertain to declare significant" * bool(doubtful)
     if lacking := missing_topics(comparison.scores.metadata):
         text += f"; {lacking}"
         if len(missing) == 1:
@@ -191,7 +192,7 @@ def _all_pairs_sentence(comparison: Comparison, measure: Measure) -> str:
         f"as judged at {comparison.level:g} ({test_text(comparison, test)})"
     )
     are = "is" if n_doubtful == 1 else "are"
-    return f"{text}{f'; {n_doubtful} more {are} too uncertain to announce' * bool(n_doubtful)}."
+    return f"{text}{f'; {n_doubtful} more {are} too uncertain to declare significant' * bool(n_doubtful)}."
 
 
 def _highest_sentence(comparison: Comparison, measure: Measure, estimator: str, baseline: str) -> str:
@@ -244,11 +245,11 @@ def _pair_sentence(
     else:
         agreed = ", without width since that many draws agree," * bool(draws.lower[a, b] == draws.upper[a, b])
         if is_likely_equal:
-            text = f"{subject} equals that of {other} with a chance of {chance_text(equal)}"
+            text = f"{subject} equals that of {other} with a probability of {chance_text(equal)}"
             text += f"; its mean is {way} by {amount(lead)}" * bool(lead)
         text += f" ({level(comparison.ci_prob)} interval {_ends(draws, a, b)}{agreed} due to unjudged "
         by = conditional(comparison, estimator, [measure], (run, other))
-        text += f"documents, {by}; chance that it is {way} "
+        text += f"documents, {by}; probability that it is {way} "
         text += chance_text(draws.prob_greater[a, b])
         text += f", equal {chance_text(equal)})." if equal and not is_likely_equal else ")."
     if not (is_certain or measure.describes_judgments):
@@ -317,12 +318,12 @@ def across_sentence(row: Mapping[str, Any], n_topics: int) -> str:
 
     Examples
     --------
-    >>> row = {"measures": "nDCG@10, AP@100", "run_a": "a", "run_b": "b", "estimator": "posterior-combined"}
+    >>> row = {"measures": "P@10, AP@100", "run_a": "a", "run_b": "b", "estimator": "posterior-ratio"}
     >>> row |= {"prob_all_greater": 0.02, "prob_all_less": 0.9, "prob_disagree": 0.08, "prob_tied": 0.0}
     >>> for sentence in across_sentence(row, 50).split(". "):
     ...     print(sentence)
-    On these 50 topics b is higher than a on nDCG@10 and on AP@100 with a chance of 0.900 (posterior-combined)
-    The chance that it is lower on all of them is 0.020, that the measures disagree 0.080.
+    On these 50 topics b is higher than a on P@10 and on AP@100 with a probability of 0.900 (posterior-ratio)
+    The probability that it is lower on all of them is 0.020, that the measures disagree 0.080.
     """
     a, b = str(row["run_a"]), str(row["run_b"])
     up, down = float(row["prob_all_greater"]), float(row["prob_all_less"])
@@ -330,8 +331,8 @@ def across_sentence(row: Mapping[str, Any], n_topics: int) -> str:
         a, b, up, down = b, a, down, up
     *first, last = (f"on {name}" for name in str(row["measures"]).split(", "))
     text = (
-        f"{_on_topics(n_topics)} {a} is higher than {b} {', '.join(first)} and {last} with a chance of "
-        f"{chance_text(up)} ({row['estimator']}). The chance that it is lower on all of them is "
+        f"{_on_topics(n_topics)} {a} is higher than {b} {', '.join(first)} and {last} with a probability of "
+        f"{chance_text(up)} ({row['estimator']}). The probability that it is lower on all of them is "
         f"{chance_text(down)}, that the measures disagree {chance_text(float(row['prob_disagree']))}"
     )
     return f"{text}, that they tie {chance_text(row['prob_tied'])}." if row["prob_tied"] > 0 else f"{text}."
@@ -346,10 +347,11 @@ def leaderboard_sentence(rows: Sequence[Mapping[Any, Any]], n_topics: int, tied:
     >>> row = {"measure": "P@10", "estimator": "posterior-combined", "scope": "population", "ci_prob": 0.95}
     >>> first = row | {"run_id": "a", "value": 0.431, "expected": 0.412, "among_best": True, "prob_best": 0.7}
     >>> second = row | {"run_id": "b", "value": 0.2, "expected": 0.22, "among_best": False, "prob_best": 0.0}
-    >>> for sentence in leaderboard_sentence([first, second], 50).split(". "):
+    >>> for sentence in leaderboard_sentence([first, second], 50).split("; "):
     ...     print(sentence)
-    On topics like these a is the best of 2 runs by P@10 (95 %, all ranks at once; posterior-combined)
-    The chance that a is the best is 0.700; chosen as the best of 2 it is expected to score 0.412, not 0.431.
+    On topics like these a is the best of 2 runs by P@10 (95 %, all ranks at once
+    posterior-combined). The probability that a is the best is 0.700
+    chosen as the best of 2 it is expected to score 0.412, not 0.431.
     """
     best = rows[0]
     others = [str(row["run_id"]) for row in rows[1:] if row["among_best"] and row["run_id"] not in tied]
@@ -369,7 +371,8 @@ def leaderboard_sentence(rows: Sequence[Mapping[Any, Any]], n_topics: int, tied:
         text += f"{number_of} cannot be distinguished from the best {at_once}: {some_of(others)}."
     is_best = "are" if tied else "is"
     text += (
-        f" The chance that {first} {is_best} the best is {chance_text((1 + len(tied)) * best['prob_best'])}"
+        f" The probability that {first} {is_best} the best is "
+        f"{chance_text((1 + len(tied)) * best['prob_best'])}"
     )
     if not like_these:
         return f"{text}."
@@ -444,20 +447,21 @@ def _significance_clause(comparison: Comparison, key: TestKey, a: int, b: int, *
         return text + "."
     if not significant:
         chance = _significance_chance(comparison, draws, a, b)
-        enough = ", enough to announce it" * (decides and not of_passages and bool(draws.order[a, b]))
-        return f"{text}; with all documents judged it would be with a chance of {chance}{enough}."
-    risk = draws.reversal_risk(comparison.better_as_judged(measure, test))[a, b]
-    too_much = ": too uncertain to announce" * (not draws.order[a, b])
+        enough = ", enough to declare significant" * (decides and not of_passages and bool(draws.order[a, b]))
+        return f"{text}; with all documents judged it would be with a probability of {chance}{enough}."
+    risk = chance_text(draws.reversal_risk(comparison.better_as_judged(measure, test))[a, b])
+    too_much = ": too uncertain to declare significant" * (not draws.order[a, b])
     if in_doubt and not decides:
-        too_much = ": on priors alone, too uncertain to announce"
-    text += f"; the chance that it is no longer significant with everything judged is {chance_text(risk)}"
+        too_much = ": on priors alone, too uncertain to declare significant"
+    text += f"; the probability that it is no longer significant with everything judged is {risk}"
     if (sign_change := comparison.prob_sign_change(measure, AS_JUDGED)) is not None:
         text += f", and that its sign changes is {chance_text(sign_change[a, b])}"
     return f"{text}{too_much}."
 
 
 def _significance_chance(comparison: Comparison, draws: SignificantDraws, a: int, b: int) -> str:
-    """Return the chance that a difference is significant with all documents judged, and which run leads."""
+    """Return the probability that a difference is significant with all documents judged, and which run
+    leads."""
     ways = {i: float(draws.n_greater[i, j] / draws.n_draws) for i, j in ((a, b), (b, a))}
     likely = [
         f"{chance_text(p)} with {comparison.run_ids[i]} ahead" for i, p in ways.items() if p > _UNLIKELY
@@ -486,6 +490,6 @@ def amount(x: float) -> str:
 
 
 def chance_text(x: float) -> str:
-    """Return a chance with three decimals, or as ``under 0.001`` or ``over 0.999``."""
+    """Return a probability with three decimals, or as ``under 0.001`` or ``over 0.999``."""
     written = f"{x:.3f}"
     return {"0.000": "under 0.001", "1.000": "over 0.999"}.get(written, written)

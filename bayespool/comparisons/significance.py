@@ -233,7 +233,8 @@ def dunnett(scores: npt.ArrayLike, baseline: int) -> FloatArray:
 
 
 def dunnett_sf(t: npt.ArrayLike, n_differences: int, degrees: int) -> FloatArray:
-    r"""Return the chance that the largest of several t statistics against one baseline is at least ``t``.
+    r"""Return the probability that the largest of several t statistics against one baseline is at least
+    ``t``.
 
     Parameters
     ----------
@@ -247,9 +248,9 @@ def dunnett_sf(t: npt.ArrayLike, n_differences: int, degrees: int) -> FloatArray
     Notes
     -----
     Any two differences correlate by 1/2, because both have the baseline. With :math:`z` the baseline's error
-    and :math:`s^2` a :math:`\chi^2_\nu / \nu`, the chance that all :math:`k` statistics are below :math:`t`
-    is the mean of :math:`(\Phi(z + \sqrt 2 t s) - \Phi(z - \sqrt 2 t s))^k`. Both integrals are sums over
-    even grids, of :math:`z` and of :math:`\log s`.
+    and :math:`s^2` a :math:`\chi^2_\nu / \nu`, the probability that all :math:`k` statistics are below
+    :math:`t` is the mean of :math:`(\Phi(z + \sqrt 2 t s) - \Phi(z - \sqrt 2 t s))^k`. Both integrals are
+    sums over even grids, of :math:`z` and of :math:`\log s`.
 
     Examples
     --------
@@ -349,7 +350,7 @@ def adjust_p_values(p: FloatArray, control: PairControl = "holm", pairs: Pairs |
     p : ndarray of float, shape (run, run)
         Unadjusted p-values; those of `tukey_hsd` are already controlled.
     control : {"none", "holm", "benjamini-hochberg"}
-        Holm bounds the chance of any false claim in the family, Benjamini–Hochberg the expected share of
+        Holm bounds the probability of any false claim in the family, Benjamini–Hochberg the expected share of
         false claims.
     pairs : tuple of ndarray of int, optional
         First and second runs of the family; default: all pairs.

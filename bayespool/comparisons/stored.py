@@ -27,14 +27,14 @@ def comparison_figures(comparison: Result) -> tuple[Figure, ...]:
 
     caption = "Differences between runs"
     if measures_drawn_by_rank(comparison):
-        caption = "Chance of each rank by run; darker is likelier, diamonds are expected ranks"
+        caption = "Probability of each rank by run; darker is likelier, diamonds are expected ranks"
     figure = Figure("comparison", caption, partial(draw_comparison, comparison))
     runs = comparison.to_frame("runs")
     if runs["run_id"].nunique() <= 2 or runs["value"].isna().all():
         return (figure,)
     prob = level(runs["ci_prob"].max())
     caption = (
-        f"Ranks that the runs may have, right for all runs at once with a chance of {prob}. "
+        f"Ranks that the runs may have, right for all runs at once with a probability of {prob}. "
         "Runs with filled marks may be the best."
     )
     ranks = Figure("leaderboard", caption, partial(draw_leaderboard, comparison))

@@ -65,7 +65,7 @@ _SOURCES = {
     "population": "topics\nlike these",
     "groups": "groups\nlike these",
 }
-"""Sources of the uncertainty in intervals and chances, by scope."""
+"""Sources of the uncertainty in intervals and probabilities, by scope."""
 _COEFFICIENTS = {"generalizability": "Eρ², order\nof runs", "dependability": "Φ, scores\nthemselves"}
 _MAX_PAIRS_LISTED = 45  # ten runs; of more only some
 _MAX_PAIRS_IN_SHORT = 20
@@ -74,7 +74,7 @@ PAIR = {
     "run_a": Column("run a", "run", "The first run of the pair."),
     "run_b": Column("run b", "run", "The second run of the pair."),
 }
-_RISK = Column("risk of\nreversal", "chance", "Chance that judging takes back that it is significant.")
+_RISK = Column("risk of\nreversal", "chance", "Probability that judging takes back that it is significant.")
 COMPARISON_COLUMNS = PAIR | {
     "scope": Column(
         "scope",
@@ -83,26 +83,32 @@ COMPARISON_COLUMNS = PAIR | {
     ),
     "test": Column("test", "text", "The significance test."),
     "difference": Column("a − b", "difference", "Score of run a minus that of run b, by the estimator."),
-    "prob_greater": Column("a > b", "chance", "Chance that run a scores higher."),
-    "prob_equal": Column("a = b", "chance", "Chance that both score the same."),
-    "prob_less": Column("a < b", "chance", "Chance that run a scores lower."),
+    "prob_greater": Column("a > b", "chance", "Probability that run a scores higher."),
+    "prob_equal": Column("a = b", "chance", "Probability that both score the same."),
+    "prob_less": Column("a < b", "chance", "Probability that run a scores lower."),
     "rope": Column("rope", "score", "Largest difference that is practically none."),
     "p": Column("p", "p-value", "Adjusted p-value of the difference as judged."),
     "risk": _RISK,
     "measures": Column("measures", "text", "The measures, which share their completed judgments."),
     "n_measures": Column("number of\nmeasures", "count", "Number of measures."),
-    "prob_all_greater": Column("a > b\non all", "chance", "Chance that run a is higher on every measure."),
-    "prob_all_less": Column("a < b\non all", "chance", "Chance that run a is lower on every measure."),
-    "prob_disagree": Column("they\ndisagree", "chance", "Chance that measures order the runs differently."),
-    "prob_tied": Column("a = b on\nsome", "chance", "Chance of a tie without such a disagreement."),
+    "prob_all_greater": Column(
+        "a > b\non all", "chance", "Probability that run a is higher on every measure."
+    ),
+    "prob_all_less": Column("a < b\non all", "chance", "Probability that run a is lower on every measure."),
+    "prob_disagree": Column(
+        "they\ndisagree", "chance", "Probability that measures order the runs differently."
+    ),
+    "prob_tied": Column("a = b on\nsome", "chance", "Probability of a tie without such a disagreement."),
     "label": Column("", "text", "A letter for the run; none where there are more than 25."),
-    "better_than": Column("better\nthan", "text", "Letters of the runs announced as significantly worse."),
+    "better_than": Column("better\nthan", "text", "Letters of the runs that are significantly worse."),
     "expected_rank": Column("expected\nrank", "size", "Mean rank, 1 the best."),
     "rank_lower": Column("first rank", "count", "First rank that the run may have, with all runs at once."),
     "rank_upper": Column("last rank", "count", "Last rank that the run may have, with all runs at once."),
     "tier": Column("tier", "count", "Tier, 1 the best: its runs are not distinguished from its first one."),
     "among_best": Column("among\nthe best", "flag", "Whether no run is significantly better."),
-    "prob_best": Column("chance to\nbe best", "chance", "Chance of rank 1; tied runs share it equally."),
+    "prob_best": Column(
+        "probability to\nbe best", "chance", "Probability of rank 1; tied runs share it equally."
+    ),
     "expected": Column("expected\nscore", "score", "The score without the winner's curse."),
     "system": Column("system", "text", "The system; or a run of any system."),
     "n_runs": Column("runs", "count", "Number of its runs."),
@@ -120,13 +126,19 @@ COMPARISON_COLUMNS = PAIR | {
     "control": Column("control", "text", "Adjustment of the p-values for all pairs."),
     "p_adjusted": Column("adjusted\np", "p-value", "P-value adjusted for all pairs."),
     "level": Column("level", "chance", "Level of significance."),
-    "significant": Column("significant", "flag", "Whether it is announced: none in doubt."),
-    "prob_significant": Column("chance, all\njudged", "chance", "Chance of significance if all is judged."),
-    "prob_significant_greater": Column("chance,\na higher", "chance", "Chance of a significant lead of a."),
-    "prob_significant_less": Column("chance,\na lower", "chance", "Chance of a significant lead of b."),
+    "significant": Column("significant", "flag", "Whether it is declared significant: none in doubt."),
+    "prob_significant": Column(
+        "probability, all\njudged", "chance", "Probability of significance if all is judged."
+    ),
+    "prob_significant_greater": Column(
+        "probability,\na higher", "chance", "Probability of a significant lead of a."
+    ),
+    "prob_significant_less": Column(
+        "probability,\na lower", "chance", "Probability of a significant lead of b."
+    ),
     "reversal_risk": _RISK,
     "prob_sign_change": Column(
-        "change\nof sign", "chance", "Chance that the difference has the other sign if all is judged."
+        "change\nof sign", "chance", "Probability that the difference has the other sign if all is judged."
     ),
     "n_common": Column("common\ntopics", "count", "Number of topics that both runs have."),
     "difference_common": Column(
@@ -182,9 +194,13 @@ def comparison_tables(comparison: Comparison, arrangement: Arrangement) -> tuple
         frames |= {n: order.merge(frame) for n, frame in frames.items() if {*order} <= {*frame}}
     views = {name: tuple(_table_views(comparison, arrangement, name, frames[name])) for name in frames}
     within = f"within\n±{comparison.rope:g}"
-    rope = {"prob_equivalent": Column(within, "chance", "Chance that the difference is at most the rope.")}
+    rope = {
+        "prob_equivalent": Column(within, "chance", "Probability that the difference is at most the rope.")
+    }
     ranks = {
-        f"prob_rank_{rank}": Column(f"rank {rank}", "chance", f"Chance of rank {rank}; tied runs share it.")
+        f"prob_rank_{rank}": Column(
+            f"rank {rank}", "chance", f"Probability of rank {rank}; tied runs share it."
+        )
         for rank in range(1, len(comparison.run_ids) + 1)
     }
     columns = {"differences": _DIFFERENCE_COLUMNS | rope, "runs": COMPARISON_COLUMNS | ranks}
@@ -344,7 +360,7 @@ _LEADERBOARD_VIEW = View(
         *("tier", "expected_rank", "prob_best"),
     ),
     sort="-value",
-    note="Ranks are right for all runs at once with a chance of {prob}. A tier holds runs that are not "
+    note="Ranks are right for all runs at once with a probability of {prob}. A tier holds runs that are not "
     "distinguished from its first one.",
 )
 _EXPECTED_NOTE = " The expected score leaves out what of a lead is due to the choice of topics."
@@ -422,7 +438,7 @@ def _verdict_note(comparison: Comparison, rows: pd.DataFrame, p_text: str = "") 
         announced = rows[rows["prob_significant"].notna() & rows["significant"].fillna(False)]
         ways = announced[["prob_significant_greater", "prob_significant_less"]].max(axis=1)
         sentences += [
-            f"Of what {estimator} announces {percent(share)} is expected to be false."
+            f"Of what {estimator} declares significant {percent(share)} is expected to lose significance."
             for estimator, share in (1 - ways).groupby(announced["estimator"], sort=False).mean().items()
         ]
     elif of_means := [estimator for estimator in silent["estimator"].unique() if estimator in drawn]:
@@ -438,9 +454,9 @@ def _verdict_note(comparison: Comparison, rows: pd.DataFrame, p_text: str = "") 
             why = f"on priors alone a posterior decides only if it is named (--estimators {shown})"
         sentences.append(f"No verdict where judging could give the difference the other sign or none: {why}.")
     elif decides and not drawn.issuperset(silent["estimator"]):
-        why = f"{shown} gives that order of the two a chance under {1 - comparison.level / 2:g}"
+        why = f"{shown} gives that order of the two a probability under {1 - comparison.level / 2:g}"
         if shown in repeated:
-            why = f"{shown} does not announce it"
+            why = f"{shown} does not declare it significant"
         sentences.append(f"No verdict, whatever p is, where {why}.")
     if has_passages.any():
         sentences.append("No verdict, whatever p is, of runs with ids that match only if a suffix is cut.")
@@ -524,7 +540,7 @@ def _run_views(comparison: Comparison, runs: pd.DataFrame, lists_pairs: bool) ->
     if missing := missing_topics(comparison.scores.metadata):
         title = f"{title}, on all topics and on those that both runs have; {missing}"
     is_open = any(bounds.has_unjudged.any() for bounds in comparison.scores.bounds)
-    title += ", unless too uncertain to announce." if is_open else "."
+    title += ", unless too uncertain to declare significant." if is_open else "."
     columns: tuple[Any, ...] = (WithSuperscripts("as_judged", "better_than"),)
     where: dict[str, Any] = {name: runs[name].iloc[0] for name in ("estimator", "scope")}
     if where["estimator"] != AS_JUDGED and where["scope"] == "these-topics":
@@ -547,8 +563,10 @@ _UNCERTAIN = {
 _PAIR_SENTENCES = {
     ("as-judged",): "As judged: unjudged documents are nonrelevant.",
     ("bounds",): "Bounds: the difference is between them whatever the unjudged documents in reach are.",
-    ("difference", "interval", "chance"): "Differences, intervals and chances by {estimator}: {uncertain}.",
-    ("risk",): "Risk: the chance that a significant difference is not significant with everything judged.",
+    ("difference", "interval", "chance"): "Differences, intervals and probabilities by {estimator}: "
+    "{uncertain}.",
+    ("risk",): "Risk: the probability that a significant difference is not significant with everything "
+    "judged.",
     ("p",): "p: {test}.",
     ("p_common",): "On common: on the topics that both runs have.",
 }

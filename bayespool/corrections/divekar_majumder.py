@@ -33,8 +33,8 @@ class Precise(SumCorrection):
 
     and the sum over N such topics the variance s² (N²/n + N), where s² is the variance of y − λf in the
     sample. The interval is the normal one. λ, from 0 to 1, is the one of the least variance. The prediction
-    is the expected value when each document has the chance that its label gives it. The paper sums over all
-    2ⁿ relevances of n ranks (eq. 3); for sums of gains this is the sum of the chances.
+    is the expected value when each document has the probability that its label gives it. The paper sums over
+    all 2ⁿ relevances of n ranks (eq. 3); for sums of gains this is the sum of the probabilities.
 
     **All this holds if the topics of the sample are a random sample of topics like those estimated.** The
     paper draws topics at random and has all of their top n judged. A pool does neither.
@@ -61,10 +61,10 @@ class Precise(SumCorrection):
     -----
     Where the paper leaves a choice open, we chose what favors the method. The population is finite: topics
     are fixed, and those that are judged have their values; in the paper it is infinite, which makes intervals
-    wider. Chances are shares among judged documents with a label of the grade, which some run ranks in its
-    top 30 and which are not hidden; the paper fits isotonic regression to its sample. Topics of one run, and
-    runs of one organization, count as independent. The total and every topic stay within the bounds, in each
-    draw; under P@n draws are rounded to numbers of documents.
+    wider. Probabilities are shares among judged documents with a label of the grade, which some run ranks in
+    its top 30 and which are not hidden; the paper fits isotonic regression to its sample. Topics of one run,
+    and runs of one organization, count as independent. The total and every topic stay within the bounds, in
+    each draw; under P@n draws are rounded to numbers of documents.
 
     Defined for sums of gains. Under a measure over an ideal ranking it is the ideal of the judged documents.
     Other measures have no value.

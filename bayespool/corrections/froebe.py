@@ -127,8 +127,8 @@ class FroebeBootstrap(SharedCorrection):
     Parameters
     ----------
     distribution : {"run", "pool", "run-and-pool"}
-        Chances of grades: shares among the judged documents of the run's top n on the topic (where there is
-        none, grade 0), shares among all judged documents of the topic, or their mean.
+        Probabilities of grades: shares among the judged documents of the run's top n on the topic (where
+        there is none, grade 0), shares among all judged documents of the topic, or their mean.
     n_bootstraps : int, default 1000
         Values on each topic, as many as in the authors' program.
     quantile : int, optional

@@ -1,4 +1,4 @@
-"""Base class of corrections by labels of a second judge, and rates of relevance by grade."""
+"""Base class of corrections by labels of an LLM judge, and rates of relevance by grade."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from bayespool.measures.base import safe_ratio
 from bayespool.validation import check_choice, check_count
 
 NO_JUDGE = "needs labels of a judge (--judge)"
-"""Note for runs without a corrected score because the collection has no second judge."""
+"""Note for runs without a corrected score because the collection has no LLM judge."""
 NOT_A_SUM = "defined for sums of gains"
 """Note for measures that are not a sum of gains."""
 _MAX_DRAWS = 1_000_000
@@ -42,7 +42,7 @@ _MAX_DRAWS = 1_000_000
 
 @dataclass(frozen=True, kw_only=True)
 class LabelCorrection(PointCorrection):
-    """Correction that uses the labels of one second judge.
+    """Correction that uses the labels of one LLM judge.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ class LabelCorrection(PointCorrection):
     judge: str | None = None
 
     def correct(self, collection: Collection, bounds: Bounds) -> Corrected:
-        """Return scores corrected with labels, or NaN if the collection has no second judge.
+        """Return scores corrected with labels, or NaN if the collection has no LLM judge.
 
         Raises
         ------
@@ -162,7 +162,7 @@ class SumCorrection(LabelCorrection):
 
 
 def find_judge(collection: Collection, name: str | None, estimator: str) -> Judge | None:
-    """Return the second judge with the given name, or the only one.
+    """Return the LLM judge with the given name, or the only one.
 
     None without any, `InputError` if it is unknown or unclear.
     """
@@ -259,7 +259,7 @@ _NOTHING_HIDDEN = "needs documents that one organization alone contributed"
 )
 @dataclass(frozen=True, kw_only=True)
 class JudgeFilled(LabelCorrection):
-    """Measure computed with a second judge's labels in place of missing judgments.
+    """Measure computed with an LLM judge's labels in place of missing judgments.
 
     Ideal rankings have all labeled documents, those as well that other runs retrieve, as in qrels whose holes
     the labels fill, but for those that only runs which left the pool contributed: each has its own. With
@@ -367,7 +367,7 @@ class JudgeRates(LabelCorrection):
     """Expected measure with relevance probabilities from hidden documents with the same labels.
 
     Hidden documents are the judged ones that one organization alone contributed: without it they would be as
-    unjudged as those of a new run. The chance of each level of relevance is its share among the hidden
+    unjudged as those of a new run. The probability of each level of relevance is its share among the hidden
     documents of the label's grade, all topics and organizations together; among all hidden documents where
     none is of the grade, or a document has no label.
 
@@ -380,7 +380,7 @@ class JudgeRates(LabelCorrection):
     -----
     The method is the posterior with labels, but without organizations, topics and all other predictors. It
     counts hidden documents down to rank 30, or to the cutoff if that is deeper. Sums of gains, average
-    precision, (expected) reciprocal rank and success are expectations with independent chances
+    precision, (expected) reciprocal rank and success are expectations with independent probabilities
     (`bayespool.measures.Measure.expected_amounts`); other measures have no value. Under a measure over an
     ideal ranking the amount is divided by the ideal of the judged documents, and kept within the bounds over
     completed judgments; with the expected ideal of completed judgments, errors of nDCG@10 were larger on DL

@@ -201,7 +201,7 @@ class LuMoffatCulpepper(SharedCorrection):
     measure's weights of ranks apply to the expected gains of unjudged documents. Under a measure over an
     ideal ranking the amount is divided by the ideal of the judged documents, and kept within the bounds over
     completed judgments (`bayespool.evidence.Bounds`). Average precision, (expected) reciprocal rank and
-    success are expectations with independent chances (`bayespool.measures.Measure.expected_amounts`).
+    success are expectations with independent probabilities (`bayespool.measures.Measure.expected_amounts`).
     Other measures, and those that fall with relevance, have no value.
 
     Where the papers leave a choice open, we chose what favors the method. A pooled run that does not return a

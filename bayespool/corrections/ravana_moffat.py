@@ -1,8 +1,8 @@
 """Corrections that place a measure inside its interval [B, B + Δ] with constants (Ravana & Moffat 2010).
 
-The constants are chances. A measure that does not end at 1 is corrected as a share of the value of a ranking
-with the highest relevance throughout, and one that falls with relevance as 1 minus itself. T of measures over
-ideal rankings is the paper's estimate (`bayespool.evidence.Bounds`).
+The constants are probabilities. A measure that does not end at 1 is corrected as a share of the value of a
+ranking with the highest relevance throughout, and one that falls with relevance as 1 minus itself. T of
+measures over ideal rankings is the paper's estimate (`bayespool.evidence.Bounds`).
 
 With ``fit="pool"`` constants are fitted to the pool at hand: each organization in turn is out of the pool,
 and the scores of its runs, on each topic, are what the corrections should come to.
@@ -133,7 +133,7 @@ class Background(PlacedCorrection):
     Parameters
     ----------
     e : float in [0, 1], default 0.03
-        Chance that an unjudged document is relevant; the middle of the paper's range, 0.01 to 0.05.
+        Probability that an unjudged document is relevant; the middle of the paper's range, 0.01 to 0.05.
     fit : {"none", "pool"}
         As in `PlacedCorrection`.
     """

@@ -45,7 +45,7 @@ class EstimatorEntry:
     needs_sample : bool
         Whether it needs a pool that is a random sample. ``"all"`` leaves it out.
     needs_judge : bool
-        Whether it needs labels of a second judge. ``"all"`` leaves it out.
+        Whether it needs labels of an LLM judge. ``"all"`` leaves it out.
     remedy : str
         Where the settings without a default come from, for the message where they are missing.
     """

@@ -1,4 +1,4 @@
-"""Numbers of judged documents for each label from a second judge, in total and per relevance level."""
+"""Numbers of judged documents for each label from an LLM judge, in total and per relevance level."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _cached(function: _Count[_P, _T]) -> _Count[_P, _T]:
 
 @dataclass(frozen=True, eq=False)
 class GradeCounts:
-    """Number of judged documents by a second judge's grade.
+    """Number of judged documents by an LLM judge's grade.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Predictors based on labels from second judges, made separately for each collection."""
+"""Predictors based on labels from LLM judges, made separately for each collection."""
 
 from __future__ import annotations
 

@@ -59,7 +59,9 @@ _MEASURES = {
     "mae": Column("posterior,\nMAE", "score", "Mean absolute error of the posterior.", _DIGITS),
     "coverage_95": Column("truth in\n95 %", "share", "Share of the 95 % intervals with the truth in them."),
     "width": Column("their\nwidth", "score", "Mean width of these intervals.", _DIGITS),
-    "smallest": Column("smallest\ndifference", "score", "Smallest difference that is detected.", _DIGITS),
+    "smallest": Column(
+        "detectable\ndifference", "score", "Minimum detectable difference that is detected.", _DIGITS
+    ),
 }
 _FACTS_VIEW = View(title="The collection", names=("fact",), columns=("shown", "details"))
 _UNGRADED = (
@@ -139,7 +141,7 @@ def describe_collection(
 
     Notes
     -----
-    The smallest difference is that of `bayespool.plan_comparison` between the best pooled runs of
+    The minimum detectable difference is that of `bayespool.plan_comparison` between the best pooled runs of
     organizations, 20 at most: detected in 80 % of cases at .05. For a new run the mean variance of its
     posterior is added.
 
@@ -167,7 +169,7 @@ def describe_collection(
         trials = dict(_trials(collection, say, ci_prob=0.95, n_jobs=n_jobs, **both))
     pool, rows = describe_pool(collection), list[dict[str, Any]]()
     for measure in parsed:
-        say(f"smallest difference under {measure}")
+        say(f"minimum detectable difference under {measure}")
         rows += _measure_rows(measure, _variances(collection, measure, **asked), trials)
     by_measure = pd.DataFrame(rows)
     settings = {"measures": parsed, "graded": graded, "estimators": (AS_JUDGED, estimator)}
@@ -246,7 +248,9 @@ def _measure_rows(
 
 
 def _smallest(variances: PairVariances | None, variance: float = 0.0) -> float:
-    """Return the smallest difference that is detected if one run has this variance; NaN without any."""
+    """Return the minimum detectable difference that is detected if one run has this variance; NaN without
+    any.
+    """
     if variances is None:
         return float("nan")
     wider = replace(variances, common_error=variances.common_error + variance)
@@ -260,7 +264,7 @@ def _measure_view(trials: Mapping[str, LeaveOutResult]) -> View:
     if _FAR not in trials:
         far = f"far: not tried with fewer than {2 * N_KINDS} organizations; " * (_NEAR in trials)
     columns = tuple(list(_MEASURES)[1:]) if trials else ("smallest",)
-    smallest = f"smallest difference: detected in {level(_POWER)} of cases at {_LEVEL:g}"
+    smallest = f"minimum detectable difference: detected in {level(_POWER)} of cases at {_LEVEL:g}"
     return View(
         title="By measure",
         names=("measure", "group"),
@@ -301,7 +305,7 @@ def _judgment_facts(collection: Collection) -> Iterator[Fact]:
     details = f"{share} of them; per topic {n_relevant.min()} to {n_relevant.max():,}"
     yield "relevant", int(n_relevant.sum()), f"{details}, median {np.median(n_relevant):g}"
     for judge in collection.judges:
-        yield f"labels of {judge.name}", int(judge.is_labeled.sum()), "a second judge: evidence, no judgments"
+        yield f"labels of {judge.name}", int(judge.is_labeled.sum()), "an LLM judge: evidence, no judgments"
 
 
 def _pool_facts(collection: Collection, pool: PoolReport) -> Iterator[Fact]:

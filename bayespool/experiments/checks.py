@@ -254,7 +254,7 @@ def check_models(
     Warns
     -----
     JudgeWarning
-        Labels of a second judge are not used, for all runs or an organization's.
+        Labels of an LLM judge are not used, for all runs or an organization's.
 
     Examples
     --------

@@ -34,16 +34,16 @@ _GRID = 2**20  # steps per 1, so that sums of squares are exact
 DECISIONS: Mapping[str, Column] = {
     "against": Column("against", "text", "The other runs of the pairs: in the pool, or left out, too."),
     "level": Column("level", "threshold", "Level of the tests on the estimates."),
-    "share": Column("share", "threshold", "Least share of draws that announces a difference."),
+    "share": Column("share", "threshold", "Least share of draws that declares a difference significant."),
     "n_pairs": Column("pairs", "count", "Number of pairs."),
     "n_true": Column("true", "count", "Pairs that differ significantly in truth."),
     "n_announced": Column("announced", "count", "Pairs announced to differ significantly."),
     "expected": Column(
-        "expected", "share", "Mean chance that an announced one is false; empty without draws."
+        "expected", "share", "Mean probability that a declared one is lost; empty without draws."
     ),
-    "false": Column("false", "share", "Share of the differences announced that the truth does not have."),
+    "false": Column("false", "share", "Share of the declared differences that are not significant in truth."),
     "swapped": Column("swapped", "share", "Share of them that the truth has the other way around."),
-    "missed": Column("missed", "share", "Share of the true differences that are not announced."),
+    "missed": Column("missed", "share", "Share of the true differences that are not found."),
     "rbo": Column("RBO", "coefficient", "Rank-biased overlap of the rankings of runs.", 4),
 }
 """Columns on decisions and rankings."""
@@ -200,7 +200,7 @@ def decision_clause(rows: Sequence[Mapping[str, Any]]) -> str:
             against = f", as judged {percent(row['false'])} and {percent(row['missed'])}"
     expected = "" if np.isnan(best["expected"]) else f" ({percent(best['expected'])} expected)"
     return (
-        f" Of the significant differences from pooled runs that {best['estimator']} announces "
+        f" Of the significant differences from pooled runs that {best['estimator']} declares "
         f"{percent(best['false'])} are false{expected}, and {percent(best['missed'])} of the true ones are "
         f"missed{against}."
     )

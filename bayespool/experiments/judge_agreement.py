@@ -153,7 +153,7 @@ class TopicIntervals(NamedTuple):
     def columns(self, name: str, values: FloatArray, *, is_chance: bool = False) -> Row:
         """Return a value, the first, and the ends of its interval, by the others, as columns.
 
-        A chance, which is 1/2 without any agreement, is a correlation of twice that less 1.
+        A probability, which is 1/2 without any agreement, is a correlation of twice that less 1.
         """
         from scipy.special import stdtrit
 

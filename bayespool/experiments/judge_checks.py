@@ -1,4 +1,4 @@
-"""Checks of second judges: agreement of labels with judgments, favored organizations, unlabeled documents,
+"""Checks of LLM judges: agreement of labels with judgments, favored organizations, unlabeled documents,
 and narrower intervals.
 """
 
@@ -147,7 +147,7 @@ _SHARED = {
 _AGREEMENT = _SHARED | {
     "n": Column("labeled", "count", "Labeled documents."),
     "promised": Column("promised", "count", "Relevant ones expected by the rates of the other documents."),
-    "auc": Column("AUC", "chance", "Chance that a relevant document is labeled higher; ties half."),
+    "auc": Column("AUC", "chance", "Probability that a relevant document is labeled higher; ties half."),
     "auc_lower": Column("AUC,\nfrom", "chance", "Lower end of its interval, over topics."),
     "auc_upper": Column("AUC,\nto", "chance", "Upper end of that interval."),
     "kappa": Column("κ", "chance", "Cohen's κ of relevance and of a label of label_from or more."),
@@ -199,7 +199,7 @@ _ORGANIZATIONS = _SHARED | {
     "false_positive_rate": Column("false", "share", "Nonrelevant documents labeled ``label_from`` or more."),
     "false_positive_rate_lower": Column("false,\nfrom", "share", "Lower end of its interval, over topics."),
     "false_positive_rate_upper": Column("false,\nto", "share", "Upper end of that interval."),
-    "lift": Column("lift", "difference", "Chance of a higher label than others as relevant, less ½."),
+    "lift": Column("lift", "difference", "Probability of a higher label than others as relevant, less ½."),
     "se": Column("±", "score", "Standard error of the lift."),
     "usual": Column("usual", "difference", "Median lift of all organizations."),
     "limit": Column("limit", "difference", "Lift over which the judge favors the organization."),
@@ -256,7 +256,7 @@ _N_SHOWN = 5  # disputed topics and documents in the terminal
 
 @dataclass(frozen=True, eq=False, repr=False)
 class JudgeCheck(Result):
-    """Result from `bayespool.check_judges`, a check of second judges' labels on a collection.
+    """Result from `bayespool.check_judges`, a check of LLM judges' labels on a collection.
 
     Its tables are `agreement` of labels with judgments, `ranking` (runs ranked and tested by labels),
     `replicates` (judges asked several times), `confusion` (judged documents by label and relevance),
@@ -286,7 +286,7 @@ class JudgeCheck(Result):
     _frames: Mapping[str, pd.DataFrame]
 
     command = "judges"
-    title = "What labels of second judges are worth"
+    title = "What labels of LLM judges are worth"
 
     def __repr__(self) -> str:
         names = some_of((judge.name for judge in self.judges), 3)
@@ -448,7 +448,7 @@ def check_judges(
     progress: Progress | None = None,
     **asked: Unpack[AskedKeywords],
 ) -> JudgeCheck:
-    """Check the labels from a collection's second judges against its judgments.
+    """Check the labels from a collection's LLM judges against its judgments.
 
     Parameters
     ----------

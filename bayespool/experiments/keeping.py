@@ -129,12 +129,12 @@ def keep_judgments(
     Parameters
     ----------
     collection : Collection
-        With a known pool; with a second judge for scores with its labels.
+        With a known pool; with an LLM judge for scores with its labels.
     measures : measure or iterable of measures, default "nDCG@10"
     keep : iterable of float in (0, 1], default (0.1, 0.2, 0.5)
         Shares of each topic's judgments to keep, rounded up. A smaller share is part of a larger one.
     estimators : str, Estimator, sequence or mapping of them, optional
-        Default: as-judged, with a second judge judge-filled, and posterior-combined, which completes the
+        Default: as-judged, with an LLM judge judge-filled, and posterior-combined, which completes the
         judgments for all runs together.
     posterior_settings : str or PosteriorEstimator, optional
         Settings of the posteriors among them: 'draws=4000, engine=nuts, mu=Normal(-2,1)'.

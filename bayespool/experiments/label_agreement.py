@@ -42,7 +42,7 @@ COLUMNS = {
     "kappa": Column("κ", "chance", "Cohen's κ, the agreement beyond chance."),
     "kappa_lower": Column("κ, from", "chance", "Lower end of its interval, over topics."),
     "kappa_upper": Column("κ, to", "chance", "Upper end of that interval."),
-    "auc": Column("AUC", "chance", "Chance that a relevant document is labeled higher; ties half."),
+    "auc": Column("AUC", "chance", "Probability that a relevant document is labeled higher; ties half."),
     "auc_lower": Column("AUC,\nfrom", "chance", "Lower end of its interval, over topics."),
     "auc_upper": Column("AUC,\nto", "chance", "Upper end of that interval."),
 }

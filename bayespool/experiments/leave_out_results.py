@@ -74,7 +74,7 @@ _RELIABILITY = {
     "dependability_upper": Column("to", "coefficient", "Upper end of the interval of Φ."),
 }
 _DECIDED = (
-    "Significant differences from pooled runs: announced ones that are false, true ones that are missed"
+    "Significant differences from pooled runs: declared ones whose significance is lost, true ones not found"
 )
 _DECISIONS = ("expected", "false", "swapped", "missed", "kendall_tau_b", "tau_ap", "rbo")
 _REFERENCE = "as-judged"

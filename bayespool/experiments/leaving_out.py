@@ -279,7 +279,7 @@ def leave_out(
     InputWarning
         No document has the relevance that a measure asks for.
     JudgeWarning
-        Labels of a second judge are not used, for all runs or an organization's.
+        Labels of an LLM judge are not used, for all runs or an organization's.
 
     Notes
     -----

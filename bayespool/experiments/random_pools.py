@@ -242,7 +242,7 @@ target_type, random_seed, folder, n_jobs, progress : optional
     InputWarning
         No document has the relevance that a measure asks for.
     JudgeWarning
-        Labels of a second judge are not used, for all runs or an organization's.
+        Labels of an LLM judge are not used, for all runs or an organization's.
 
     Notes
     -----

@@ -1,4 +1,4 @@
-"""Generative test collections with known truth, and second judges of known quality."""
+"""Generative test collections with known truth, and LLM judges of known quality."""
 
 from __future__ import annotations
 
@@ -315,7 +315,7 @@ def simulate_judge(
     favors: str | None = None,
     random_seed: int,
 ) -> Labels:
-    r"""Simulate a second judge's labels for documents that the runs retrieve.
+    r"""Simulate an LLM judge's labels for documents that the runs retrieve.
 
     Parameters
     ----------

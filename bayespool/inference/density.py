@@ -63,7 +63,7 @@ class Rows:
         Parameters
         ----------
         log_odds, root : ndarray, shape (row,)
-            A chance has the log odds (log odds + shift) / root.
+            A probability has the log odds (log odds + shift) / root.
         trials : ndarray, shape (row,)
         shifts : ndarray, shape (shift,)
         start : ndarray of int, shape (ranking,)

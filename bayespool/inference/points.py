@@ -35,7 +35,7 @@ def design_points(n: int, n_dims: int) -> tuple[FloatArray, FloatArray]:
 
 
 def draw_points(chance: FloatArray, n: int, rng: np.random.Generator) -> OrderArray:
-    """Draw n points systematically, given their chances, and return their numbers in random order."""
+    """Draw n points systematically, given their probabilities, and return their numbers in random order."""
     position = (rng.permutation(n) + rng.random()) / n
     return np.searchsorted(np.cumsum(chance), position).clip(max=len(chance) - 1)
 

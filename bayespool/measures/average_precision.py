@@ -69,7 +69,7 @@ class AveragePrecision(Normalized):
         return np.asarray(np.where(relevant, precision, 0.0).sum(axis=-1))
 
     def expected_amounts(self, gains: FloatArray) -> FloatArray:
-        """Return Σ q_i/i (1 + Σ_{j<i} q_j) of chances q to be relevant, shape (...)."""
+        """Return Σ q_i/i (1 + Σ_{j<i} q_j) of probabilities q to be relevant, shape (...)."""
         rank = np.arange(1, gains.shape[-1] + 1)
         return np.asarray((gains / rank * (1 + gains.cumsum(axis=-1) - gains)).sum(axis=-1))
 

@@ -241,7 +241,7 @@ class Measure(ABC):
     def expected_amounts(self, gains: FloatArray) -> FloatArray:
         """Return expected unscaled scores (...) of rankings with these expected gains, shape (..., rank).
 
-        For all but sums of gains these are independent chances. Of measures with ``has_gains``.
+        For all but sums of gains these are independent probabilities. Of measures with ``has_gains``.
         """
         raise ValueError(f"{self} has no gains")
 

@@ -190,7 +190,8 @@ def rank_biased_overlap(truth: npt.ArrayLike, value: npt.ArrayLike, *, persisten
     ----------
     truth, value : array_like of float, shape (run,)
     persistence : float in (0, 1), default 0.9
-        Chance that a reader who looks at a rank goes on to the next: 86 % of the weight is on the first ten.
+        Probability that a reader who looks at a rank goes on to the next: 86 % of the weight is on the first
+        ten.
 
     Returns
     -------

@@ -103,8 +103,8 @@ class Estimates(ReprHTMLMixin):
     random_seed : int or None
     distance, new_kind : ndarray of float, shape (run,), or None
         Distance of each run from the pool, in standard deviations between the pool's organizations, and the
-        chance that it is of a kind that the pool does not have (`bayespool.posterior.distance_from_pool`),
-        where the estimator computes them.
+        probability that it is of a kind that the pool does not have
+        (`bayespool.posterior.distance_from_pool`), where the estimator computes them.
     indicators : mapping of str to ndarray of float, shape (run,)
         What the estimator knows of a run besides its value, by column
         (`bayespool.corrections.anti_precision_indicators`).

@@ -240,9 +240,9 @@ def population_draws(
         μ_r = x̄_r + Σ_t z_t·(x_rt − x̄_r) / √(T·χ²),
 
     whose difference for any two runs is exactly such a draw, so that differences are consistent and runs can
-    be ranked. Runs with equal scores on all topics have equal means. Where nothing is unjudged the chance
-    that a run's mean is not the greater one is half the p-value of the two-sided paired t test in favor of
-    it.
+    be ranked. Runs with equal scores on all topics have equal means. Where nothing is unjudged the
+    probability that a run's mean is not the greater one is half the p-value of the two-sided paired t test
+    in favor of it.
 
     Of G groups, and with an added variance A_r, it is
 
@@ -250,8 +250,8 @@ def population_draws(
 
     with g the group of topic t, n_g its topics, x̄_rg the run's mean over them, and ν the degrees of freedom
     of the whole variance (`bayespool.measures.groups.welch_degrees`), which all runs of a draw share: those
-    of two runs' difference, or of the mean over all pairs of them. Of two runs the chance is again half the
-    p-value of `bayespool.measures.groups.t_test_of_groups`.
+    of two runs' difference, or of the mean over all pairs of them. Of two runs the probability is again half
+    the p-value of `bayespool.measures.groups.t_test_of_groups`.
 
     Examples
     --------

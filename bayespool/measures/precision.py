@@ -197,7 +197,7 @@ class Success(Measure):
         return np.asarray((levels[..., : self.cutoff] >= self.rel).any(axis=-1).astype(float))
 
     def expected_amounts(self, gains: FloatArray) -> FloatArray:
-        """Return 1 − Π (1 − q_i) of chances q to be relevant, shape (...)."""
+        """Return 1 − Π (1 − q_i) of probabilities q to be relevant, shape (...)."""
         return np.asarray(1 - np.prod(1 - gains, axis=-1))
 
 
@@ -288,7 +288,7 @@ class ReciprocalRank(Measure):
         return np.asarray(np.where(top >= self.rel, reciprocal, 0.0).max(axis=-1, initial=0.0))
 
     def expected_amounts(self, gains: FloatArray) -> FloatArray:
-        """Return Σ q_i/i Π_{j<i} (1 − q_j) of chances q to be relevant, shape (...)."""
+        """Return Σ q_i/i Π_{j<i} (1 − q_j) of probabilities q to be relevant, shape (...)."""
         return reciprocal_of_stop(gains)
 
 
@@ -341,17 +341,19 @@ class ERR(Measure):
         return reciprocal_of_stop(self.document_gains(levels[..., : self.cutoff]))
 
     def document_gains(self, levels: AnyArray) -> FloatArray:
-        """Return the chance that a reader stops at a document."""
+        """Return the probability that a reader stops at a document."""
         level = np.clip(levels, 0, self.max_rel).astype(np.float64)
         return np.where(level >= self.rel, np.exp2(level - self.max_rel) - 2.0**-self.max_rel, 0.0)
 
     def expected_amounts(self, gains: FloatArray) -> FloatArray:
-        """Return Σ q_i/i Π_{j<i} (1 − q_j) of chances q to stop, shape (...)."""
+        """Return Σ q_i/i Π_{j<i} (1 − q_j) of probabilities q to stop, shape (...)."""
         return reciprocal_of_stop(gains)
 
 
 def reciprocal_of_stop(chances: FloatArray) -> FloatArray:
-    """Return the expected reciprocal of the first rank of a success, of independent chances (..., rank)."""
+    """Return the expected reciprocal of the first rank of a success, of independent probabilities (...,
+    rank).
+    """
     first = chances.copy()
     first[..., 1:] *= np.cumprod(1 - chances, axis=-1)[..., :-1]
     return np.asarray((first / np.arange(1, chances.shape[-1] + 1)).sum(axis=-1))

@@ -102,7 +102,7 @@ class Chances:
     factor : str
         Name of the coefficient C, whose prior is on (0, 1).
     background : Linear or None
-        Log odds of E; without it the chance is C·π.
+        Log odds of E; without it the probability is C·π.
     effect : Linear
         Added to the log odds.
     """

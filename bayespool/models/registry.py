@@ -147,8 +147,8 @@ The odds of an unjudged document are a constant times those of the judged ones o
     k_{rq} \sim \mathrm{Binomial}(v_{rq}, p_{rq}), \qquad
     \operatorname{logit} p_{rq} = \operatorname{logit} \pi_{rq} + \log \omega + \mathrm{organization}_{o(r)}
 
-The ratio of odds ω differs less between collections than the ratio of chances C, which cannot exceed 1/π. The
-combined estimator therefore uses this model where no pool informs either.
+The ratio of odds ω differs less between collections than the ratio of probabilities C, which cannot exceed
+1/π. The combined estimator therefore uses this model where no pool informs either.
 
 ``a`` is the mean logit precision of judged documents. ``log_ratio`` is log ω: −1.3 to −1.7 on five
 collections with shallow pools, −2.2 and −3.0 on TREC-2 and TREC-8, whose pools are deep.
@@ -187,7 +187,7 @@ It is interpolated where much of the top is judged, background where little is.
     \mathrm{organization}_{o(r)}, \qquad \operatorname{logit} E_q = \mu + \mathrm{background}_q
 
 Δ of a pooled run is that with its organization held out. ``a`` and ``c`` are those of
-`INTERPOLATED`. ``mu`` is the mean logit of the background chance E over these topics. 95 %
+`INTERPOLATED`. ``mu`` is the mean logit of the background probability E over these topics. 95 %
 of Normal(−2.8, 1) is between 0.8 % and 31 %: published constants are 1 % to 5 % for newswire and web, higher
 for domain collections. The scale of ``background`` is HalfNormal(0.5): with a wider one E of a topic may be
 zero or stand in for C·π, and the posterior has two modes.
@@ -293,7 +293,7 @@ documents of the run were like those that others retrieve; two more are what the
 
 LOTS: ModelSpec = ModelSpec(
     name="lots",
-    description="documents left out by lot, by the judged ones of the sample",
+    description="documents left out at random, by the judged ones of the sample",
     evidence="documents",
     coefficients={"mu": Prior("Normal", (-1.0, 1.5)), "beta": SLOPE},
     effects={

@@ -146,7 +146,7 @@ def plot_rank_probabilities(
     axes = style.axes_or_new(ax, width=width, height=height)
     bar = style.heat_map(axes, chances, bar={"pad": 0.02}, extent=(0.5, n + 0.5, n - 0.5, -0.5))
     bar.set_ticks([0, 0.5, 1], labels=["0 %", "50 %", "100 %"])
-    bar.set_label("chance of the rank", fontsize="small")
+    bar.set_label("probability of the rank", fontsize="small")
     axes.plot(
         expected, np.arange(n), "D", color=style.PALETTE[3], ms=3.5 if n <= _MAX_RUNS_WITH_TEXT else 2, mew=0
     )
@@ -429,15 +429,15 @@ def plot_reversal_calibration(
     Raises
     ------
     InputError
-        No estimator announces chances, or not this one; no such statement or group.
+        No estimator announces probabilities, or not this one; no such statement or group.
     """
     table = reversals.to_frame("calibration") if n_bins == 10 else reversals.calibration(n_bins=n_bins)
     if table.empty:
-        raise InputError("the result has no announced chances of")
+        raise InputError("the result has no stated probabilities of")
     rates = style.measure_rows(reversals.to_frame("rates"), measure)
     rates, group = style.rows_with(rates, "group", group, "pairs of runs")
     table = style.measure_rows(table, rates["measure"].iloc[0])
-    rows, estimator = style.rows_with(table, "estimator", estimator, "announced chances of")
+    rows, estimator = style.rows_with(table, "estimator", estimator, "stated probabilities of")
     rows, statement_ = style.rows_with(rows, "statement", statement, "statement")
     rows = rows[rows["group"] == group]
     axes = style.axes_or_new(ax, width=4.6, height=4.2)
@@ -452,7 +452,7 @@ def plot_reversal_calibration(
     else:
         axes.text(0.5, 0.5, "no pair that all judgments can grade", ha="center", fontsize="small")
     title, share = f"{estimator}, {group} runs", "share that is, with all judgments"
-    return style.label_axes(axes, f"announced chance {event}", share, title)
+    return style.label_axes(axes, f"stated probability {event}", share, title)
 
 
 def draw_reversals(reversals: Any) -> Figure:
@@ -468,7 +468,7 @@ def draw_reversals(reversals: Any) -> Figure:
 
 
 def plot_calibration(table: pd.DataFrame, *, label: str | None = None, ax: Axes | None = None) -> Axes:
-    """Plot a reliability diagram: observed share against announced probability.
+    """Plot a reliability diagram: observed share against stated probability.
 
     A mark per bin, larger for more cases; perfect calibration is on the diagonal.
 
@@ -487,4 +487,4 @@ def plot_calibration(table: pd.DataFrame, *, label: str | None = None, ax: Axes 
     axes.plot(filled["announced"], filled["happened"], lw=1, color=color, label=label)
     sizes = 8 + 120 * filled["n"] / filled["n"].sum()
     axes.scatter(filled["announced"], filled["happened"], s=sizes, color=color)
-    return style.label_axes(axes, "announced probability", "share that happened")
+    return style.label_axes(axes, "stated probability", "share that happened")

@@ -1,4 +1,4 @@
-"""Figures of experiments, of checks of models and of second judges, and of audits."""
+"""Figures of experiments, of checks of models and of LLM judges, and of audits."""
 
 from __future__ import annotations
 
@@ -169,7 +169,7 @@ def plot_decisions(
     rows = rows.drop_duplicates("estimator").set_index("estimator")
     labels = [label for label in result.settings.labels if label in rows.index]
     axes = style.axes_or_new(ax, height=1.2 + 0.36 * len(labels))
-    bars = {"false": "false, of those announced", "missed": "missed, of the true ones"}
+    bars = {"false": "lost, of those declared", "missed": "not found, of the true ones"}
     for i, (column, text) in enumerate(bars.items()):
         places, color = np.arange(len(labels)) + 0.4 * i - 0.2, style.PALETTE[3 + i]
         axes.barh(places, 100 * rows.loc[labels, column], 0.38, color=color, label=text)

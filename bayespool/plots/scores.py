@@ -224,8 +224,8 @@ def plot_distance(
 ) -> Axes:
     """Plot each run's distance from the pool and its probability of being a new kind of run.
 
-    A row per run, the farthest at the top, with its chance at the right end. Beyond the line a run is called
-    unlike the pool if it is also more likely of a new kind than not and 5 % of its ranks or more are
+    A row per run, the farthest at the top, with its probability at the right end. Beyond the line a run is
+    called unlike the pool if it is also more likely of a new kind than not and 5 % of its ranks or more are
     unjudged; such runs are black diamonds.
 
     Parameters
@@ -259,7 +259,7 @@ def plot_distance(
     axes.hlines(rows, 0, distance[order], color="0.85", lw=1.2, zorder=1)
     for which, mark, color, label in (
         (~far, "o", style.POSTERIOR, "like the pool"),
-        (far, "D", _FAR, "unlike the pool: beyond the line, chance over 50 %"),
+        (far, "D", _FAR, "unlike the pool: beyond the line, probability over 50 %"),
     ):
         if which.any():
             axes.plot(distance[order][which], rows[which], mark, color=color, ms=5, label=label)
@@ -271,7 +271,7 @@ def plot_distance(
     chances = [f"{round(100 * new_kind[order[i]])} %" for i in shown]
     beside.set_yticks(shown, chances, fontsize=size)
     beside.tick_params(length=0)
-    beside.set_ylabel("chance of\na new kind", fontsize="small")
+    beside.set_ylabel("probability of\na new kind", fontsize="small")
     style.legend_above(axes, n_columns=1)
     return style.label_axes(axes, "distance from the pool\n(standard deviations between its organizations)")
 

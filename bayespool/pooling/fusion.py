@@ -344,7 +344,7 @@ class Condorcet(FixedOrder):
         are not in the top k of the run, it neither adds nor subtracts"), which leaves most pairs without a
         vote. A run that has neither document never votes.
     ties : {"best rank", "lot"}
-        The first order: by best rank, then lot, or by lot alone.
+        The first order: by best rank, then lot, or at random alone.
     """
 
     missing: Literal["loses", "nothing"] = "loses"

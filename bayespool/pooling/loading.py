@@ -132,7 +132,7 @@ def read_collection(
         `bayespool.score` and all estimators refuse those that contradict the qrels, and warn of those that
         agree.
     judges : path, sequence of paths, or mapping of str to labels, optional
-        Labels of second judges, such as language models, in the form of qrels with any numbers as labels
+        Labels of LLM judges, such as language models, in the form of qrels with any numbers as labels
         (`bayespool.collection.add_judges`). A judge is named by its file, or by the mapping, whose values may
         be in memory, or lists of the labels of a judge that was asked several times: their mean counts.
     order : {"score", "single-precision", "rank"}

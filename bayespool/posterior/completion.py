@@ -77,7 +77,7 @@ class Completion(ReprHTMLMixin):
     distance : PoolDistance or None
         Distances of the runs from the pool; None where no model uses them.
     lots : Lots or None
-        Posteriors of documents that were left out of a published sample by lot.
+        Posteriors of documents that were left out of a published sample at random.
     failures : Failures or None
         Topics on which runs may have found nothing; None where they found something on all.
     """
@@ -229,7 +229,7 @@ class Completion(ReprHTMLMixin):
     def cell_effects(self, topic: int) -> list[list[FloatArray]]:
         """Draw effects of organization × topic for each threshold and model, each of shape (draw, run).
 
-        Those of documents left out by lot come last.
+        Those of documents left out at random come last.
         """
         run = self.unknowns.run[self.unknowns.on_topic(topic)]
         effects = self._posterior_cell_effects(self.unknowns, self.posteriors, topic, run)

@@ -317,7 +317,7 @@ def _draw_scale(rng: np.random.Generator, effects: FloatArray, prior: float) -> 
 
 
 def _pick(log_density: FloatArray, rng: np.random.Generator) -> IndexArray:
-    """Draw a place in each row with chances proportional to a density."""
+    """Draw a place in each row with probabilities proportional to a density."""
     total = np.cumsum(np.exp(log_density - log_density.max(axis=1, keepdims=True)), axis=1)
     return np.asarray((total < rng.random((len(total), 1)) * total[:, -1:]).sum(axis=1))
 

@@ -48,7 +48,7 @@ class PoolDistance:
     distance : ndarray of float, shape (run,)
         In standard deviations between the pool's organizations, over two features; NaN without a pool.
     new_kind : ndarray of float, shape (run,)
-        Chance of a kind outside the pool; 0 for pooled runs, for copies of these, and without a pool.
+        Probability of a kind outside the pool; 0 for pooled runs, for copies of these, and without a pool.
     """
 
     distance: FloatArray
@@ -70,9 +70,9 @@ def distance_from_pool(
     runs, each of the :math:`J` organizations counting once, the latter shrunk to that of other pools, the
     distance is :math:`\sqrt{(x - m)' S^{-1} (x - m)}`.
 
-    The chance of a new kind follows by Bayes' rule. The next organization starts a new kind with prior odds
-    of :math:`\theta / J` (θ = 6), as in a Chinese restaurant process. Features of the pool's kinds have the
-    predictive t distribution of the pool's organizations; those of a new kind one that is twice as wide.
+    The probability of a new kind follows by Bayes' rule. The next organization starts a new kind with prior
+    odds of :math:`\theta / J` (θ = 6), as in a Chinese restaurant process. Features of the pool's kinds have
+    the predictive t distribution of the pool's organizations; those of a new kind one that is twice as wide.
 
     Parameters
     ----------

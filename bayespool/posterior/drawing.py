@@ -181,7 +181,8 @@ def fill_log_odds(
     """Fill in log odds of a linear model for the draws and documents that use it, with all effects.
 
     Log odds have the shape (draw, document). A mixture's draw d uses its component ``member[d]`` with the
-    draw ``source[d]`` of parameters, and a run is of a new kind in it if ``order[d]`` is below its chance.
+    draw ``source[d]`` of parameters, and a run is of a new kind in it if ``order[d]`` is below its
+    probability.
     """
     # ``below`` is log rank below the pool, or empty. Sums are in the order of `document_log_odds`,
     # `add_effects` and `add_slopes`, and have the same last bit

@@ -37,7 +37,7 @@ _LEAST = 1e-3  # chance below which a run did not fail
 
 @dataclass(frozen=True, eq=False)
 class Failures:
-    """Chances that runs found nothing on topics.
+    """Probabilities that runs found nothing on topics.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class Failures:
     names, query_ids : tuple of str
         Of these runs, and of the topics.
     case : ndarray of int, shape (run, topic)
-        Which of the run's chances is the topic's; −1 where it found something.
+        Which of the run's probabilities is the topic's; −1 where it found something.
     chance : tuple of ndarray of float, each of shape (draw, case)
         By run.
     draw : ndarray of int, shape (draw,)
@@ -90,7 +90,7 @@ class Failures:
 def find_failures(
     collection: Collection, run_ids: Sequence[str], is_new: BoolArray, n_draws: int, random_seed: int
 ) -> Failures | None:
-    """Return the chances that new runs found nothing on topics; None if all found something everywhere.
+    """Return the probabilities that new runs found nothing on topics; None if all found something everywhere.
 
     What a pooled run found is judged, and its effect on a topic is learned from it.
     """
@@ -128,7 +128,7 @@ def find_failures(
 def _draw_chances(
     counts: IndexArray, times: IndexArray, n_draws: int, rng: np.random.Generator
 ) -> FloatArray:
-    """Draw the chance that a run found nothing where counts are these, shape (draw, counts)."""
+    """Draw the probability that a run found nothing where counts are these, shape (draw, counts)."""
     n_company, n, n_relevant, n_judged = counts.T  # which ``times`` topics have
     relevant = (times @ n_relevant + 0.5) / (times @ n_judged + 1)
     a, b = (np.outer(share, _CONCENTRATION).reshape(-1, 1) for share in (_MEAN, 1 - _MEAN))
@@ -148,7 +148,7 @@ def _draw_chances(
 
 
 def _log_chance(k: IndexArray, n: IndexArray, a: Any, b: Any) -> FloatArray:
-    """Return log beta-binomial chances of certain k out of n documents."""
+    """Return log beta-binomial probabilities of certain k out of n documents."""
     return np.asarray(betaln(a + k, b + n - k) - betaln(a, b))
 
 

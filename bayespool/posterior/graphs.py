@@ -58,7 +58,7 @@ def model_graph(
         scores (run_id), under a name like ``P_10``, as ``Deterministic``: judged relevant documents plus
         drawn ones. New organizations have effects of their own, as in `bayespool.score`, but the
         ``freedom`` of their tails has its prior, no shift is added to the log odds where judging depended on
-        relevance, no run found nothing on a topic, and models of counts pass over labels of second judges.
+        relevance, no run found nothing on a topic, and models of counts pass over labels of LLM judges.
         What the data do not inform is continuous, so that ``pymc.sample`` takes the graph as it is.
 
     Raises

@@ -1,4 +1,4 @@
-"""Documents that were left out of a published sample by lot, completed by the sample's judgments.
+"""Documents that were left out of a published sample at random, completed by the sample's judgments.
 
 Judged documents of a sample are exchangeable with the unjudged ones of the same stratum: the one case in
 which they are direct evidence. Each judgment of the sample is attributed to the run to score that ranks its
@@ -51,9 +51,9 @@ class Lots:
         Runs to score that have a document in their top 10, or deeper where none has.
     by_lot : ndarray of bool, shape (unknown,)
     posteriors : tuple of ThresholdPosterior
-        One for each threshold; none where no document to complete was left out by lot.
+        One for each threshold; none where no document to complete was left out at random.
     n_elsewhere : ndarray of int32, shape (topic, draw, threshold)
-        Other documents left out by lot that reach a threshold and no higher one.
+        Other documents left out at random that reach a threshold and no higher one.
     """
 
     unknowns: Unknowns
@@ -98,7 +98,7 @@ class Lots:
     def note(self) -> str:
         """Note with the number of documents that random sampling left unjudged."""
         return (
-            f"{int(self.by_lot.sum()):,} of {len(self.by_lot):,} unjudged documents were left out by lot: "
+            f"{int(self.by_lot.sum()):,} of {len(self.by_lot):,} unjudged documents were left out at random: "
             "the sample's judgments are evidence for them"
         )
 

@@ -185,10 +185,10 @@ class NewKind:
     mixture : Mixture
         Of models that learned from kinds of runs held out.
     chance : ndarray of float, shape (run,)
-        Chance that a run is of a new kind.
+        Probability that a run is of a new kind.
     order : ndarray of float, shape (draw,)
-        Between 0 and 1: a run is of a new kind in the draws below its chance, so that the draws of two runs
-        are nested.
+        Between 0 and 1: a run is of a new kind in the draws below its probability, so that the draws of two
+        runs are nested.
     """
 
     mixture: Mixture
@@ -358,7 +358,7 @@ class HeldOutTotals(NamedTuple):
     log_density : ndarray of float, shape (run, model)
         Log predictive densities of the totals.
     at_most, at_least : ndarray of float, shape (run, model)
-        Predictive chances of as many or fewer, and of as many or more.
+        Predictive probabilities of as many or fewer, and of as many or more.
     weight : ndarray of float, shape (run,)
         One over the number of runs of the organization, so that each organization counts once.
     """

@@ -1,4 +1,4 @@
-"""Notes on draws, on runs unlike the pool, and on second judges with unused, biased or missing labels."""
+"""Notes on draws, on runs unlike the pool, and on LLM judges with unused, biased or missing labels."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def judge_problems(
     *,
     estimand: Estimand = "complete",
 ) -> tuple[Note, ...]:
-    """Return a sentence for each problem with a collection's second judges."""
+    """Return a sentence for each problem with a collection's LLM judges."""
     thresholds = list(
         dict.fromkeys(threshold for measure in measures for threshold in find_thresholds(collection, measure))
     )
@@ -197,7 +197,7 @@ def _failure_notes(completion: Completion, measure: Measure) -> dict[int, Note]:
 
 
 def judge_notes(completion: Completion, measure: Measure) -> list[list[Note]]:
-    """Return the notes of each run on second judges under a measure."""
+    """Return the notes of each run on LLM judges under a measure."""
     unknowns = completion.unknowns
     collection, n_runs = unknowns.collection, len(unknowns.run_ids)
     models = {component.model for posterior in completion.posteriors for component in posterior.components}
@@ -245,7 +245,7 @@ def _basis_note(collection: Collection, judge: Judge, threshold: Threshold) -> s
 def _used_thresholds(
     collection: Collection, judge: Judge, thresholds: Sequence[Threshold]
 ) -> list[Threshold]:
-    """Return the thresholds at which a second judge's labels are used."""
+    """Return the thresholds at which an LLM judge's labels are used."""
     return [threshold for threshold in thresholds if judge in usable_judges(collection, **threshold.levels)]
 
 

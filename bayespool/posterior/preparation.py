@@ -237,7 +237,7 @@ class ScoringProblem:
 
     @cached_property
     def label_slopes(self) -> dict[str, tuple[float, float]]:
-        """Predictors from second judges' labels, with the mean and scale of their slopes."""
+        """Predictors from LLM judges' labels, with the mean and scale of their slopes."""
         return label_slopes(self.collection, **self.threshold.levels)
 
     @property

@@ -23,8 +23,8 @@ class RelevanceLevels(TypedDict):
 class Threshold(NamedTuple):
     """Relevance threshold that splits documents of relevance ``given`` or more at relevance ``rel``.
 
-    The models of a threshold give the chance of that; the product over thresholds is the chance of a level (a
-    continuation-ratio model).
+    The models of a threshold give the probability of that; the product over thresholds is the probability of
+    a level (a continuation-ratio model).
 
     Attributes
     ----------

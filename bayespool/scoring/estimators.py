@@ -85,8 +85,8 @@ def register_model(spec: ModelSpec) -> ModelSpec:
 
     Examples
     --------
-    A chance of relevance that depends on the run's organization, overall and by topic, and on how many other
-    runs have the document:
+    A probability of relevance that depends on the run's organization, overall and by topic, and on how many
+    other runs have the document:
 
     >>> from bayespool import complete, load_example, register_model
     >>> from bayespool.models import Effect, Linear, ModelSpec, Prior
@@ -160,7 +160,7 @@ ALL_ESTIMATORS = EstimatorNames(
     )
 )
 """Names selected with ``estimators="all"``. The default ones, and every correction that needs no settings,
-sampled pool or second judge.
+sampled pool or LLM judge.
 """
 
 PAIRED_ESTIMATORS = tuple(name for pair in HIERARCHICAL_FORMS.items() for name in pair)

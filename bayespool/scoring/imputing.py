@@ -255,7 +255,7 @@ def impute(
     DiagnosticsWarning
         A check of the draws failed.
     JudgeWarning
-        Labels of a second judge are not used, or absent on just the unjudged documents.
+        Labels of an LLM judge are not used, or absent on just the unjudged documents.
 
     Notes
     -----

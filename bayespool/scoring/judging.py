@@ -67,8 +67,9 @@ class JudgingOrder(NamedTuple):
     """Documents to judge, each the most informative given the previous ones.
 
     ``unknown``: positions among the completion's unknowns, shape (document,). ``expected``: expected total
-    after each, shape (document,). ``remaining``: each interval or chance expected after all, shape (sum,).
-    ``n_needed``: judgments expected to reach the target; None without one, or if the planned ones do not.
+    after each, shape (document,). ``remaining``: each interval or probability expected after all, shape
+    (sum,). ``n_needed``: judgments expected to reach the target; None without one, or if the planned ones do
+    not.
     """
 
     unknown: npt.NDArray[np.intp]
@@ -87,15 +88,15 @@ class NextJudgments(ListForAssessors):
         The draws from which the expected effect of a judgment is computed.
     measure : Measure
     target : Target
-        The quantities to reduce: intervals, or chances of a wrong order.
+        The quantities to reduce: intervals, or probabilities of a wrong order.
     unknown : ndarray of int, shape (document,)
         The documents, as positions among the completion's unknowns; none once judging may stop.
     expected : ndarray of float, shape (document,)
         The expected criterion after the documents down to this one are judged.
     remaining : ndarray of float, shape (sum,)
-        Each interval or chance of the target expected after all of them are judged.
+        Each interval or probability of the target expected after all of them are judged.
     chance : ndarray of float, shape (document,)
-        Chance that each is relevant; under a graded measure its expected gain, from 0 to 1.
+        Probability that each is relevant; under a graded measure its expected gain, from 0 to 1.
     until : float or None
         Value of the criterion at which judging may stop.
     n_needed : int or None
@@ -242,7 +243,7 @@ class NextJudgments(ListForAssessors):
         return tuple(sentences)
 
     def _text(self, amount: float) -> str:
-        """Return a width, or a chance that is never 0 while draws alone say so: by the rule of three."""
+        """Return a width, or a probability that is never 0 while draws alone say so: by the rule of three."""
         text = number(amount)
         if self.target.goal == "interval" or float(text) or not len(self.completion.unknowns):
             return text
@@ -256,7 +257,7 @@ class NextJudgments(ListForAssessors):
         n, enough = counted(len(self.completion.unknowns.collection.query_ids), "topic"), width / _NARROW
         text = f"narrow enough is {number(enough)}: it widens the uncertainty of {n} "
         text += f"({number(width)}) by 5 % only"
-        return [text + "; all are, and more topics tell more than more judgments" * (widest <= enough)]
+        return [text + "; all runs meet it: add topics instead" * (widest <= enough)]
 
     def _topic_of_most(self) -> list[str]:
         """Return a sentence on a topic that has most of the first documents, if one has."""
@@ -294,7 +295,8 @@ class NextJudgments(ListForAssessors):
             return "no unjudged document is expected to tell anything"
         which = "order is" if self.target.goal == "comparison" else "ranking is"
         return (
-            f"the {which} the same in all {self.completion.n_draws} draws, which exclude a larger chance "
+            f"the {which} the same in all {self.completion.n_draws} draws, which exclude a larger "
+            f"probability "
             "with 95 % confidence, though there are unjudged documents and intervals are open "
             "(--goal interval)"
         )
@@ -309,9 +311,9 @@ _COLUMNS = {
         "runs", "text", "Runs that have the document within the measure's depth, the best rank first."
     ),
     "chance": Column(
-        "chance of\nrelevance",
+        "probability of\nrelevance",
         "chance",
-        "Chance that the document is relevant; under a graded measure its expected gain, from 0 to 1.",
+        "Probability that the document is relevant; under a graded measure its expected gain, from 0 to 1.",
         4,
     ),
 }
@@ -344,13 +346,13 @@ def judge_next(
         The posterior that says what is uncertain, by name: 'posterior-ratio'.
     goal : {"interval", "comparison", "ranking"}, default "interval"
         Aim of judging: narrower intervals of runs, the order of two runs, or the order of all runs.
-        What comes down is the mean width of the runs' intervals (with ``until`` the widest), the chance that
-        two runs are in the wrong order, or that of all pairs of runs.
+        What comes down is the mean width of the runs' intervals (with ``until`` the widest), the probability
+        that two runs are in the wrong order, or that of all pairs of runs.
     budget : int, default 50
         Documents to judge.
     until : float, optional
-        Stop when this is reached: a width of the widest interval, or a chance of a wrong order. The result
-        says how many judgments that is expected to take.
+        Stop when this is reached: a width of the widest interval, or a probability of a wrong order. The
+        result says how many judgments that is expected to take.
     progress : callable, optional
         Called with a text on each stage of the work as it begins: ``progress(text, done=0, total=0)``.
     **asked
@@ -368,7 +370,7 @@ def judge_next(
     Warns
     -----
     JudgeWarning
-        Labels of a second judge are not used, or absent on just the unjudged documents.
+        Labels of an LLM judge are not used, or absent on just the unjudged documents.
 
     Notes
     -----

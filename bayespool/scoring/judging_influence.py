@@ -211,7 +211,7 @@ class Target:
     """Quantities that judgments should reduce, one per sum of runs' means. ``contrasts`` has the coefficients
     of the sums, shape (sum, run).
 
-    ``mean``: expectations, shape (sum,). ``now``: widths of intervals, or chances that the sign of a
+    ``mean``: expectations, shape (sum,). ``now``: widths of intervals, or probabilities that the sign of a
     difference is wrong, shape (sum,). ``names``: label of each.
     """
 
@@ -238,7 +238,7 @@ class Target:
     def criterion(self, until: float | None = None) -> str:
         """Return the name of the quantity `total`."""
         if self.goal != "interval":
-            return "mean " * (self.goal == "ranking") + "chance of a wrong order"
+            return "mean " * (self.goal == "ranking") + "probability of a wrong order"
         if len(self.names) == 1:
             return "width of the interval"
         return "mean width of the intervals" if until is None else "widest interval"

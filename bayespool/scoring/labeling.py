@@ -1,4 +1,4 @@
-"""Documents that a second judge should label, and its labels collected."""
+"""Documents that an LLM judge should label, and its labels collected."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def documents_to_label(
     unpool: str | Iterable[str] = (),
     random_seed: int = 1,
 ) -> pd.DataFrame:
-    """List the documents that a second judge should label, in random order.
+    """List the documents that an LLM judge should label, in random order.
 
     Parameters
     ----------

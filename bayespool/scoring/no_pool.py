@@ -1,4 +1,4 @@
-"""Line on what posteriors lack without a pool, and on what cures it."""
+"""Line on what posteriors lack without a pool, and on to fix it."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def describe_lack(collection: Collection, run_ids: Sequence[str], measures: Sequ
         lack += f" rest on {basis}" if has_value else " have no value, quote bounds and the score as judged"
     *others, last = cures
     priors = f"; {_PRIORS}" if "rest on priors" in lack else ""
-    return f"{lack}; what cures it: {', '.join(others)}{' or ' * bool(others)}{last}{priors}; see {_PAGE}"
+    return f"{lack}; to fix it: {', '.join(others)}{' or ' * bool(others)}{last}{priors}; see {_PAGE}"
 
 
 def company_notes(collection: Collection, run_ids: Sequence[str], measures: Sequence[Measure]) -> list[Note]:

@@ -73,7 +73,7 @@ def score_sentences(
 
 
 def _labels_sentence(rows: pd.DataFrame, measure: Measure) -> str:
-    """Return a sentence on what labels of second judges changed, or empty text where there are none."""
+    """Return a sentence on what labels of LLM judges changed, or empty text where there are none."""
     if "value_without" not in rows or not rows["value_without"].notna().any():
         return ""
     moved, width = rows["value"] - rows["value_without"], (rows["upper"] - rows["lower"]).mean()
@@ -81,7 +81,7 @@ def _labels_sentence(rows: pd.DataFrame, measure: Measure) -> str:
     ends = " to ".join(dict.fromkeys((difference(moved.min()), difference(moved.max()))))
     saved = 1 - width / width_without if width_without > 0 else 0.0
     wider = f"{percent(abs(saved))} {'wider' if saved < 0 else 'narrower'}"
-    return f"Labels of second judges moved {measure} by {ends}, and made intervals {wider} in the mean."
+    return f"Labels of LLM judges moved {measure} by {ends}, and made intervals {wider} in the mean."
 
 
 def main_rows(rows: pd.DataFrame) -> pd.DataFrame:

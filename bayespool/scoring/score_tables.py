@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _MAX_ALIKE = 2  # notes that differ in numbers alone, each in full
 UNLABELED = ("value_without", "lower_without", "upper_without")
-"""Columns of a posterior's mean and interval without labels of second judges."""
+"""Columns of a posterior's mean and interval without labels of LLM judges."""
 _IDEALS = {
     "own": "all judged documents, and unjudged ones of the run itself where they count as relevant",
     "shared": "all judged documents, and unjudged ones of any of these runs where they count as relevant",
@@ -37,7 +37,8 @@ FAR_NOTE = (
 )
 """Footnote on runs marked as unlike the pool."""
 _DISTANCES = (
-    "How unlike the pooled organizations a run is, in standard deviations between these, and the chance that "
+    "How unlike the pooled organizations a run is, in standard deviations between these, and the "
+    "probability that "
     "it is of a kind that the pool does not have. Of a run that is far away little can be learned from the "
     "pool, and its interval is wider."
 )

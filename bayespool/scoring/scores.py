@@ -209,7 +209,7 @@ class Scores(ReadableScores):
     groups : Groups or None
         Groups of topics, if they are asked for.
     without_labels : tuple of Estimates
-        Estimates of posteriors without the labels of second judges, if there are any.
+        Estimates of posteriors without the labels of LLM judges, if there are any.
     """
 
     run_ids: tuple[str, ...]
@@ -393,7 +393,7 @@ class Scores(ReadableScores):
             ``unjudged_variance`` (share of its
             variance that is due to unjudged documents; NaN for a point correction) and ``population_by``:
             ``draws``, or ``bootstrap`` over topics alone
-            (`bayespool.measures.populations.estimate_population`). Per run with second judges
+            (`bayespool.measures.populations.estimate_population`). Per run with LLM judges
             ``value_without``, ``lower_without`` and ``upper_without``: a posterior's mean and interval
             without their labels.
 

@@ -92,7 +92,7 @@ def score(
     PooledRunWarning
         A run to score is in the pool and judged in full: nothing of it is left to estimate.
     JudgeWarning
-        Labels of a second judge are not used, are absent on just the unjudged documents, few, or a copy of
+        Labels of an LLM judge are not used, are absent on just the unjudged documents, few, or a copy of
         the judgments.
 
     Examples
@@ -128,7 +128,7 @@ def score(
 
 
 def _estimates_without_labels(targets: Targets, progress: Progress | None) -> tuple[Estimates, ...]:
-    """Return the estimates of posteriors without the labels of second judges, if there are any."""
+    """Return the estimates of posteriors without the labels of LLM judges, if there are any."""
     if not targets.collection.judges:
         return ()
     without, estimates = dataclasses.replace(targets.collection, judges=()), []

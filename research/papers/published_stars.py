@@ -6,8 +6,8 @@ SRE* sums the runs that an estimate passes over and that differ significantly in
 over is settled, as all printed SREs agree (reproduction/agreement.md); what "significant" was is not. A
 reading is a test, the scores that it is of, the runs that it is among, what is done with topics that a run
 has no documents for, what is summed, and a level. Prints how many of the 45 printed figures each gives, and
-how many of those above 0; then which critical differences between mean scores, whatever the test, give the printed
-figures. The reading that the package implements must give its SRE* in every cell, or the command fails.
+how many of those above 0; then which critical differences between mean scores, whatever the test, give the
+printed figures. The reading that the package implements must give its SRE* in every cell.
 """
 
 from __future__ import annotations

@@ -126,7 +126,7 @@ def assert_between(text: str, n_levels: int) -> None:
 
 
 def test_contributions_of_recall_by_hand() -> None:
-    """2 of 4 relevant found, one unjudged in the top 3 of chance .5, one elsewhere of chance .25."""
+    """2 of 4 relevant found, one unjudged in the top 3 with probability .5, one elsewhere with .25."""
     topic = TopicOfRun(
         np.array([1, 1, 0], dtype=np.int16), np.array([0]), np.array([2]), np.array([0, 1]),
         Tally(np.array([[4]]), (1,)), np.array([0.5, 0.25]),
@@ -193,7 +193,7 @@ def test_evidence_is_one_on_average_under_the_posterior() -> None:
 
 
 def drawn(seed: int, n: int = 60, **replaced: np.ndarray) -> tuple[Walk, np.ndarray, np.ndarray]:
-    """A walk over documents of unlike contributions and chances, with contributions and worth."""
+    """A walk over documents of unlike contributions and probabilities, with contributions and worth."""
     rng = np.random.default_rng(seed)
     given = {"c": rng.uniform(-0.01, 0.02, n), "m": rng.uniform(0, 1, n), **replaced}
     worth = (rng.random(n) < given.get("p", given["m"])).astype(float)
@@ -202,7 +202,7 @@ def drawn(seed: int, n: int = 60, **replaced: np.ndarray) -> tuple[Walk, np.ndar
 
 
 def test_probabilities_by_hand() -> None:
-    """Contribution × (√(m(1 − m)) + 1): 2 × 1.5 and 1 × 1.3 for chances of .5 and .1."""
+    """Contribution × (√(m(1 − m)) + 1): 2 × 1.5 and 1 × 1.3 for probabilities of .5 and .1."""
     c, m = np.array([0.2, -0.1]), np.array([0.5, 0.1])
     walked = walk(c, c, m, np.full(2, np.nan), np.zeros(2, dtype=np.int64), np.array([0.0, 0.0]))
     assert walked.documents.tolist() == [0, 1]
@@ -211,7 +211,7 @@ def test_probabilities_by_hand() -> None:
 
 
 def test_payoffs_by_hand() -> None:
-    """S + Σ c p + c (y − p)/q with p half-way from the chances to their mean."""
+    """S + Σ c p + c (y − p)/q with p half-way from the probabilities to their mean."""
     c, m = np.array([0.2, 0.1]), np.array([0.5, 0.1])
     walked = walk(c, c, m, np.array([1.0, 0.0]), np.zeros(2, dtype=np.int64), np.array([0.0, 0.0]))
     center = (0.2 * 0.5 + 0.1 * 0.1) / 0.3

@@ -101,8 +101,8 @@ def test_comparison_and_runs_taken_out_of_the_pool(run: Run, small_files: Path) 
     assert done.status == 0, done.err
     of_both = {"measures": "P@20", "unpool": ["north-1", "north-2"], "goal": "comparison", "budget": 3}
     found = judge_next(small(), estimators=BACKGROUND, **of_both)  # type: ignore[arg-type]
-    assert f"P@20, chance of a wrong order now: {found.now:.4f}" in done.out.splitlines()
-    assert f"the chance of a wrong order from {found.now:.4f} to {found.expected_after:.4f}" in done.out
+    assert f"P@20, probability of a wrong order now: {found.now:.4f}" in done.out.splitlines()
+    assert f"the probability of a wrong order from {found.now:.4f} to {found.expected_after:.4f}" in done.out
     assert "taken out of the pool: organization north" in done.err
 
 
@@ -122,8 +122,8 @@ def test_an_order_that_is_settled_in_the_draws(run: Run, small_files: Path, tmp_
     done = run("judge-next", *asked, "--goal", "comparison")
     assert done.status == 0, done.err
     assert done.out.splitlines() == [
-        "P@10, chance of a wrong order now: under 0.00075",
-        "nothing to judge: the order is the same in all 4000 draws, which exclude a larger chance with "
+        "P@10, probability of a wrong order now: under 0.00075",
+        "nothing to judge: the order is the same in all 4000 draws, which exclude a larger probability with "
         "95 % confidence, though there are unjudged documents and intervals are open (--goal interval)",
     ]
 

@@ -103,9 +103,7 @@ def test_compressed_files_and_globs(run: Callable[..., Outcome], small_example: 
 def test_without_a_pool_it_works_and_says_what_that_means(run: Callable[..., Outcome], written: Path) -> None:
     done = run("score", written / "new", "--qrels", written / "qrels.txt", "--posterior", "draws=100")
     assert done.status == 0
-    said = (
-        "no pool: posteriors rest on priors alone; what cures it: a collection prepared by whoever has the "
-    )
+    said = "no pool: posteriors rest on priors alone; to fix it: a collection prepared by whoever has the "
     assert done.err.count(f"warning: {said}") == 1
     assert done.err.index("warning: no pool: ") < done.err.index("estimating: ")
     assert next(line for line in done.out.splitlines() if line.startswith("note: ")).startswith(

@@ -97,7 +97,7 @@ def test_a_damaged_file_and_a_column_twice_are_refused(tmp_path: Path) -> None:
 
 
 def drawn(collection: Collection, seed: int = 1) -> pd.DataFrame:
-    """Numbers by lot of nine of ten documents."""
+    """Numbers at random of nine of ten documents."""
     rng = np.random.default_rng(seed)
     pair = np.flatnonzero(np.arange(len(collection.doc_ids)) % 10)
     return pd.DataFrame(
@@ -159,7 +159,7 @@ def test_numbers_are_in_standard_deviations_of_the_topics_pool(given: Collection
 
 @pytest.mark.parametrize("model", ["ratio", "rankings"])
 def test_hidden_documents_give_the_column_its_weight(model: str) -> None:
-    """Where the column is relevance with noise, chances of unjudged documents are nearer to the truth."""
+    """Where the column is relevance with noise, probabilities of unjudged ones are nearer to the truth."""
     rng, relevance = np.random.default_rng(3), small_simulation().true_relevance()
     pair = np.flatnonzero(np.arange(len(relevance)) % 10)
     table = drawn(small()).assign(bm25=relevance[pair] + rng.normal(0, 0.3, len(pair)))

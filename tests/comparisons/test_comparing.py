@@ -130,13 +130,13 @@ def test_no_order_that_judging_may_turn_is_called_significant() -> None:
     assert not tests["posterior-known"]["significant"]
     assert found.draws[found.measures[0], "posterior-known", "these-topics"].prob_greater[0, 1] == 0.5
     text = " ".join(printed(lambda console: print_result(found, console), width=200).split())
-    assert "No verdict, whatever p is, where posterior-known does not announce it" in text
+    assert "No verdict, whatever p is, where posterior-known does not declare it significant" in text
     measure = found.measures[0]
     assert found.better_as_judged(measure, "paired-t")[0, 1]
     assert not found.announced_as_judged(measure, "paired-t").any()
     sentence = _baseline_sentence(dataclasses.replace(found, baseline=("b",)), measure, "b")
     assert " have a significantly higher P@2 as judged and 0 a lower one at 0.05 (" in sentence
-    assert sentence.endswith("; that of a is too uncertain to announce.")
+    assert sentence.endswith("; that of a is too uncertain to declare significant.")
     assert "would be significant at 0.05 if all that is unjudged were nonrelevant (paired t test" in text
     assert " yes " not in text
 
@@ -176,7 +176,8 @@ def test_a_threshold_announces_and_says_how_much_of_it_is_false() -> None:
         tested = partial(print_result, found, table="significance")
         text = " ".join(printed(tested, width=200).split())
         expected = 100 * (1 - chance[is_announced]).mean()
-        assert f"Of what posterior-ratio announces {expected:.1f} % is expected to be false." in text
+        claimed = f"Of what posterior-ratio declares significant {expected:.1f} % is expected to lose"
+        assert f"{claimed} significance." in text
         assert f"in {100 * share:g} % of the completed judgments" in text
         assert found.metadata["announce"] == share
         announced.append(is_announced.sum())
@@ -208,7 +209,7 @@ def test_as_judged_nothing_is_significant_that_judging_could_turn() -> None:
     assert found.runs().set_index("run_id")["better_than"].to_dict() == {"a": "cd", "b": "", "c": "", "d": ""}
     count, of_b, of_c, of_d = found.sentences()
     assert "0 of 3 runs have a significantly higher P@2 as judged and 2 a lower one (c, d)" in count
-    assert "; that of b is too uncertain to announce." in count
+    assert "; that of b is too uncertain to declare significant." in count
     assert "Unjudged are 0.0 % of the top 2 of a and 100.0 % of the top 2 of b; the" in of_b
     assert "between -0.125 and 0.875 whatever they are: judging could reverse the order." in of_b
     assert "would be significant at 0.05 if all that is unjudged were nonrelevant" in of_b

@@ -1,4 +1,4 @@
-"""Chances of pairs and of ranks over draws, of one measure and of several at once."""
+"""Probabilities of pairs and of ranks over draws, of one measure and of several at once."""
 
 from __future__ import annotations
 

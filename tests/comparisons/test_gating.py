@@ -60,7 +60,7 @@ def test_a_gate_says_what_compare_says_of_the_pair() -> None:
 
 
 def test_everything_judged_the_chance_is_that_of_the_t_test() -> None:
-    """With nothing unjudged half the p-value of the paired t test is the chance of the other order."""
+    """With nothing unjudged half the p-value of the paired t test is the probability of the other order."""
     pair = ("north-2", "lake-1")
     per_topic = compare(load_example(), pair, "P@10", estimators="as-judged").scores.estimates[0].per_topic
     lead = per_topic[1] - per_topic[0]
@@ -111,7 +111,7 @@ def test_without_a_pool_only_a_posterior_by_name_decides() -> None:
         found = of_files("nx", "rs", posterior_settings=settings)
         assert found.status == 2
         assert found.prob_not_worse > 0.95
-        assert "no pool, posteriors on priors alone); the chance" in found.sentence
+        assert "no pool, posteriors on priors alone); the probability" in found.sentence
         assert "only a posterior that is named decides (--estimators posterior-combined)" in found.sentence
     for named in ("posterior-combined(draws=50)", "posterior-combined", PosteriorEstimator(draws=50)):
         found = of_files("nx", "rs", estimators=named)
@@ -206,7 +206,7 @@ def test_on_priors_alone_compare_and_gate_decide_by_a_posterior_that_is_named() 
         (sentence,) = found.sentences()
         assert ("of 0.600 is significant" in sentence) == decides
         assert ("of 0.600 would be significant at 0.05 if all that is unjudged were" in sentence) != decides
-        assert sentence.endswith("on priors alone, too uncertain to announce.") != decides
+        assert sentence.endswith("on priors alone, too uncertain to declare significant.") != decides
         headings = [t.caption for t in found.read() if "significance at" in t.caption]
         assert all(heading.endswith("; no pool, posteriors on priors alone") for heading in headings)
         text = " ".join(str(t.notes) for t in found.read())

@@ -140,7 +140,7 @@ def test_the_line_of_a_gate_has_the_missing_topics() -> None:
     )
     assert str(found).endswith(
         "; 6 of 12 topics missing from half, counted as 0: on the 6 topics that both have it is 0.000 "
-        "(chance over 0.999)."
+        "(probability over 0.999)."
     )
     assert found.metadata["missing_topics"] == {"half": ["6", "7", "8", "9", "10", "11"]}
 
@@ -148,12 +148,12 @@ def test_the_line_of_a_gate_has_the_missing_topics() -> None:
 @pytest.mark.filterwarnings("ignore", category=PooledRunWarning)
 @pytest.mark.parametrize("run_ids", [("half", "whole"), ("whole", "half")])
 def test_a_gate_does_not_announce_what_missing_topics_decide(run_ids: tuple[str, str]) -> None:
-    """Per topic both have 0, 0, 0, -1/4, 0, 1/4 of each other: even chances, and never 0.4 apart."""
+    """Per topic both have 0, 0, 0, -1/4, 0, 1/4 of each other: even probabilities, and never 0.4 apart."""
     found = gate(failing(*run_ids), run_ids, "P@4", estimators="posterior-ratio(draws=1000)")
     assert max(found.prob_not_worse, 1 - found.prob_not_worse) > 0.99
     assert (found.verdict, found.status) == ("cannot be told", 2)
     assert "and a verdict needs 0.95, also on the topics that both have; 6 of 12" in found.sentence
-    chance = found.sentence.rpartition("on the 6 topics that both have it is 0.000 (chance ")[2]
+    chance = found.sentence.rpartition("on the 6 topics that both have it is 0.000 (probability ")[2]
     assert float(chance.removesuffix(").")) == pytest.approx(0.5, abs=0.06)
     wide = gate(failing(*run_ids), run_ids, "P@4", estimators="posterior-ratio(draws=1000)", margin=0.4)
     assert wide.status == (0 if run_ids[1] == "whole" else 2)

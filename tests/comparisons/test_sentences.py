@@ -48,7 +48,7 @@ def test_equal_runs_are_said_to_be_where_that_is_likeliest() -> None:
     assert float(here) > 0.5
     _, one, _, *boards = found.sentences()
     assert one.startswith(
-        f"On these 2 topics the P@3 of a equals that of d with a chance of {here}; its mean is"
+        f"On these 2 topics the P@3 of a equals that of d with a probability of {here}; its mean is"
     )
     assert f", equal {there}). On the existing judgments" in one
     (board,) = boards
@@ -59,7 +59,7 @@ def test_equal_runs_are_said_to_be_where_that_is_likeliest() -> None:
     chances = (
         found.runs().dropna(subset="value").query("scope == 'population'").set_index("run_id")["prob_best"]
     )
-    assert f"The chance that a and b are the best is {chances[['a', 'b']].sum():.3f}" in board
+    assert f"The probability that a and b are the best is {chances[['a', 'b']].sum():.3f}" in board
 
 
 def test_a_pair_has_a_sentence_of_its_own_among_many() -> None:

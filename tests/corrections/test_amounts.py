@@ -57,7 +57,7 @@ def test_expectation_is_the_mean_over_all_rankings(measure: Measure) -> None:
 
 @cases("measure", [Precision(3), DCG(3), Recall(3), AveragePrecision(3), ReciprocalRank(3)])
 def test_expected_gains_stand_beside_known_ones(measure: Measure) -> None:
-    """Relevance 1, an unjudged document with a chance of .3, and one below what is asked about."""
+    """Relevance 1, an unjudged document with a probability of .3, and one below what is asked about."""
     level, opened = np.array([1, -1, -1]), np.array([False, True, False])
     found = amounts_with_expected(measure, level, opened, np.array([9.0, 0.3, 9.0]))
     without, with_it = (measure.amounts(np.array([1, x, 0])) for x in (0, 1))

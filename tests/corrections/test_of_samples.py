@@ -93,7 +93,7 @@ def test_a_judgment_that_is_not_of_the_sample_counts_once() -> None:
 @cases("strategy", STRATEGIES)
 def test_unbiased_over_samples_of_the_example(strategy: str) -> None:
     """Means over 120 samples of two fifths of the pool, of runs whose top could all be sampled; statAP, whose
-    pairs have chances of their own, is nearly so.
+    pairs have probabilities of their own, is nearly so.
     """
     example, runs = load_example(), ["east-1", "north-1", "south-1"]
     measures = ["P@10", "RBP(p=0.8)@10", "DCG@10", "AntiP@10"]

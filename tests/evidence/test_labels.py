@@ -1,4 +1,4 @@
-"""What labels of a second judge say of relevance, counted by hand; agreement; whom a judge favors."""
+"""What labels of an LLM judge say of relevance, counted by hand; agreement; whom a judge favors."""
 
 from __future__ import annotations
 

@@ -180,7 +180,7 @@ def test_ratios_of_grades_by_hand() -> None:
 
 
 def test_a_judge_that_is_hardly_known_raises_nothing_on_average() -> None:
-    """Random labels of six grades, five documents relevant and five not: chances stay about what they are."""
+    """Random labels of six grades, five relevant documents and five not: values stay about the same."""
     found = ratios_of(known_judge((1, 1, 1, 1, 1, 0), (1, 1, 1, 0, 1, 1)))
     every_grade = dataclasses.replace(found, grade=np.arange(6, dtype=np.int8))
     drawn = every_grade.draw_ratios(np.arange(4000), slice(0, 6))

@@ -1,4 +1,4 @@
-"""What second judges are worth: tables worked out by hand, printed and written, and narrower intervals."""
+"""What LLM judges are worth: tables worked out by hand, printed and written, and narrower intervals."""
 
 from __future__ import annotations
 
@@ -208,7 +208,7 @@ P(rel=2)@1: documents with labels
 Unjudged documents are those within rank 1 of the runs to score.
 Judge llm: documents to look at again
 
- topic  document  judged  label  chance
+ topic  document  judged  label  probability
  ──────────────────────────────────────
  2      r              2      1   0.033
 

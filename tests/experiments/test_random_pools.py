@@ -346,7 +346,7 @@ def test_what_cannot_be_drawn_is_refused(example: Collection) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class Alphabet(FixedOrder):
-    """Documents in the order of their ids, so that nothing is decided by lot."""
+    """Documents in the order of their ids, so that nothing is decided at random."""
 
     name = "alphabet"
     version = "1"

@@ -132,7 +132,7 @@ def test_where_it_fails_nuts_takes_over(monkeypatch):
 
 
 def test_an_approximation_far_from_the_density_is_found_out():
-    """Three documents say little: chances are far from normal on the scale of log odds."""
+    """Three documents say little: probabilities are far from normal on the scale of log odds."""
     spec, evidence = MODELS["background"].with_priors({"mu": "Normal(0, 10)"}), one_cell(400, 0)
     off = approximate(Density(spec.structure(evidence))).interval_error()
     draws = Laplace(draws=200_000, check=False).fit(spec, evidence, 1).draws()["mu"]

@@ -344,7 +344,7 @@ FAULTS = (
         "a perfect ranking has no RBP of 1",
     ),
     Fault(
-        "chance of stopping",
+        "probability of stopping",
         "measures/precision.py",
         "np.exp2(level - self.max_rel) - 2.0**-self.max_rel",
         "np.exp2(level - self.max_rel)",

@@ -128,12 +128,12 @@ FAULTS = (
         "a table that the user edited is removed with those of the earlier result",
     ),
     Fault(
-        "chances in another order",
+        "probabilities in another order",
         "plots/scores.py",
         "new_kind[order[i]])} %",
         "new_kind[i])} %",
         "plots/test_scores.py",
-        "the chance of a new kind stands beside another run",
+        "the probability of a new kind stands beside another run",
     ),
     Fault(
         "best at the bottom",

@@ -8,7 +8,7 @@ __all__ = ["FAULTS"]
 
 FAULTS = (
     Fault(
-        "chances that know later judgments",
+        "probabilities that know later judgments",
         "auditing/differences.py",
         "l0, l1, total = level[n_known[t]], slope[n_known[t]], 0.0",
         "l0, l1, total = level[t], slope[t], 0.0",
@@ -53,7 +53,7 @@ FAULTS = (
         "(n_extreme + 1) / (n_flips + 1)",
         "n_extreme / n_flips",
         "comparisons/test_significance.py",
-        "a randomization test of finitely many flips says that chance is excluded",
+        "a randomization test of finitely many flips says that probability is excluded",
     ),
     Fault(
         "Holm's divisor",

@@ -1,4 +1,4 @@
-"""Figures of comparisons and reversals show the tables of differences, ranks, rates and chances."""
+"""Figures of comparisons and reversals show the tables of differences, ranks, rates and probabilities."""
 
 from __future__ import annotations
 
@@ -152,8 +152,8 @@ def test_announced_chances_against_what_happened() -> None:
     for n in (50, 150):
         rows = table[(table["judgments"] == n) & (table["n"] > 0)]
         np.testing.assert_array_equal(line(axes, f"from {n} judgments"), rows[["announced", "happened"]])
-    assert axes.get_xlabel() == "announced chance to be significant"
+    assert axes.get_xlabel() == "stated probability to be significant"
     bare = count_reversals(small(), judgments=(150,), estimators=["smoothed"])
-    with pytest.raises(InputError, match="the result has no announced chances of"):
+    with pytest.raises(InputError, match="the result has no stated probabilities of"):
         plot_reversal_calibration(bare)
     assert len(draw_reversals(bare).axes) == 2 * 2

@@ -184,7 +184,7 @@ def test_distance_from_the_pool() -> None:
     axes = plot_distance(dataclasses.replace(scores, estimates=(found,)))
     assert row_names(axes) == ["new-b", "new-a"]
     assert line(axes, "like the pool")[:, 0].tolist() == [1.2]
-    assert line(axes, "unlike the pool: beyond the line, chance over 50 %")[:, 0].tolist() == [2.0]
+    assert line(axes, "unlike the pool: beyond the line, probability over 50 %")[:, 0].tolist() == [2.0]
     assert line(axes, "distance 1.5")[:, 0].tolist() == [1.5, 1.5]
     (beside,) = axes.child_axes
     assert [label.get_text() for label in beside.get_yticklabels()] == ["90 %", "40 %"]

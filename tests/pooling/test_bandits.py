@@ -29,7 +29,7 @@ from bayespool.pooling.strategy import retrieved_by
 
 
 def orders(strategy: Strategy, rankings: dict[str, str], relevant: str) -> set[str]:
-    """Every order that ties and chance lead to."""
+    """Every order that ties and probability lead to."""
     every = sorted(set("".join(rankings.values())))
     collection = toys.from_rankings(
         {run: {"1": documents} for run, documents in rankings.items()},

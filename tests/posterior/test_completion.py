@@ -112,7 +112,7 @@ def test_shared_document_has_one_relevance_in_a_draw() -> None:
 
 @pytest.mark.parametrize("scale", [0.0, 2.0])
 def test_effect_of_organization_and_topic_is_shared_by_its_documents(scale: float) -> None:
-    """q, r and s of ``one`` on topic 1, t and u on topic 2: moments by Gauss and Hermite. Chances are the
+    """q, r and s of ``one`` on topic 1, t and u on topic 2: moments by Gauss and Hermite. These are the
     means over the effect, nearer to a half than expit(η).
     """
     n = 40_000
@@ -132,7 +132,7 @@ def test_effect_of_organization_and_topic_is_shared_by_its_documents(scale: floa
 
 
 def test_a_document_climbs_by_what_is_left_of_its_number() -> None:
-    """Chances of ¼ and then ½: below 1/4 at the next level, below 1/8 at the one after it."""
+    """Probabilities of ¼ and then ½: below 1/4 at the next level, below 1/8 at the one after it."""
     rest = np.array([[0.05, 0.2, 0.3, 0.05]])
     level = np.array([[1, 1, 1, 0]], dtype=np.uint8)
     promote_relevance(np.full((1, 4), logit(0.25)), 1, rest, level)

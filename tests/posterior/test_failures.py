@@ -20,7 +20,7 @@ N_TOPICS, N_FAILED = 20, 8
 
 
 def chances(*cases: tuple[int, int, int, int], times: tuple[int, ...]) -> list[float]:
-    """Mean chance of each case: documents with company, of the top, relevant and judged ones."""
+    """Mean probability of each case: documents with company, of the top, relevant and judged ones."""
     drawn = _draw_chances(np.array(cases), np.array(times), 4000, np.random.default_rng(1))
     return [float(chance) for chance in drawn.mean(axis=0)]
 

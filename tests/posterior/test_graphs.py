@@ -73,7 +73,7 @@ BOTH = "(1 | type) + (1 | language)"
 
 @cases("model", ["ratio", "interpolated", f"ratio + {BOTH} + length", f"interpolated + {BOTH}"])
 def test_chances_of_unjudged_documents_are_those_of_the_model(model: str) -> None:
-    """A uniform number just below the chance makes a document relevant, one just above does not."""
+    """A uniform number just below the probability makes a document relevant, one just above does not."""
     example, runs = with_columns(), ("new-b", "new-a")
     graph = model_graph(example, "P@10", model, run_ids=runs)
     problem = ScoringProblem(example, runs, parse_measure("P@10"), "complete")

@@ -1,4 +1,4 @@
-"""How documents came to be judged: by lot, or by what they are; and runs of a new kind."""
+"""How documents came to be judged: at random, or by what they are; and runs of a new kind."""
 
 from __future__ import annotations
 
@@ -161,7 +161,7 @@ def test_all_documents_of_a_run_are_of_one_kind_in_a_draw() -> None:
 
 
 def test_expected_relevance_is_that_of_the_kind() -> None:
-    """Chances of 0 and 1 are one mixture."""
+    """Probabilities of 0 and 1 are one mixture."""
     usual, new = completed(-0.4), completed(0.9)
     for chance, same in (((0.0, 0.0), usual), ((1.0, 1.0), new)):
         assert np.array_equal(of_kinds(-0.4, 0.9, chance, 2000).block(0), same.block(0))

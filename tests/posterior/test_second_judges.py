@@ -1,4 +1,4 @@
-"""Judges beside the pool: labels of second judges."""
+"""Judges beside the pool: labels of LLM judges."""
 
 from __future__ import annotations
 

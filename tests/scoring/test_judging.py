@@ -39,7 +39,7 @@ from bayespool.scoring.judging_influence import (
 
 
 def independent(weight: Sequence[Sequence[float]], chance: Sequence[float]) -> Influence:
-    """Documents that say nothing of each other: what each is worth to each run, and its chance."""
+    """Documents that say nothing of each other: what each is worth to each run, and its probability."""
     p = np.array(chance, dtype=float)
     return Influence(
         document=np.arange(len(p)),
@@ -171,7 +171,7 @@ def test_orders() -> None:
     assert target.mean == pytest.approx([0.05, 0.4, 0.35])
     assert target.now == pytest.approx([0.25 + 0.125, 0, 0])  # b is ahead once, and once they are equal
     assert target.total(target.now) == target.total(target.now, until=0.1) == pytest.approx(0.125)
-    assert target.criterion() == target.criterion(until=0.1) == "mean chance of a wrong order"
+    assert target.criterion() == target.criterion(until=0.1) == "mean probability of a wrong order"
     pair = Values(DRAWS.amount[:, :2], 10)
     assert find_target("comparison", ("a", "b"), pair, 0.95).now == pytest.approx([0.375])
 
@@ -513,7 +513,7 @@ def test_narrow_enough_is_a_third_of_the_interval_over_topics() -> None:
     assert said.startswith(
         f"narrow enough is {width / 3:.4f}: it widens the uncertainty of {n_topics} topics"
     )
-    assert said.endswith("more topics tell more than more judgments") == (found.target.now.max() <= width / 3)
+    assert said.endswith("all runs meet it: add topics instead") == (found.target.now.max() <= width / 3)
 
 
 def test_a_topic_with_most_of_the_first_documents_is_named() -> None:
@@ -579,13 +579,13 @@ def test_topics_that_a_run_lacks_are_said_once_where_the_amount_is(goal: Goal) -
 
 
 def test_a_chance_is_under_what_draws_can_tell_and_0_only_where_nothing_is_unjudged() -> None:
-    """In 200 draws a chance without any, or of next to nothing, is under 3/200."""
+    """In 200 draws a probability without any, or of next to nothing, is under 3/200."""
     asked = {"measures": "P@10", "goal": "comparison", "estimators": "posterior-ratio(draws=50)", "budget": 1}
     found = judge_next(small(), ["north-1", "new-a"], **asked)
     none = dataclasses.replace(found.target, now=np.zeros(1))
     same = dataclasses.replace(found, target=none)
-    assert same.sentences()[0] == "P@10, chance of a wrong order now: under 0.015"
+    assert same.sentences()[0] == "P@10, probability of a wrong order now: under 0.015"
     few = dataclasses.replace(found, target=dataclasses.replace(none, now=np.array([0.02])))
-    assert few.sentences()[0] == "P@10, chance of a wrong order now: 0.0200"
+    assert few.sentences()[0] == "P@10, probability of a wrong order now: 0.0200"
     rare = dataclasses.replace(found, target=dataclasses.replace(none, now=np.array([0.00002])))
     assert rare.sentences()[0].endswith("now: under 0.015")

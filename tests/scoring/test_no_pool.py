@@ -1,4 +1,4 @@
-"""What scoring without a pool lacks and what cures it: texts, numbers of documents, columns."""
+"""What scoring without a pool lacks and to fix it: texts, numbers of documents, columns."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_it_names_three_cures_and_how_many_documents_there_are_to_judge() -> Non
         (("a", "b"), ("P@2",), "3 unjudged documents", 2),  # and y on q1
         (("a", "b"), ("P@2", "nDCG@3"), "5 unjudged documents", 3),  # and z, w on q2
     ):
-        expected = f"no pool: posteriors rest on priors alone; what cures it: {PREPARED}, {judging(n, depth)}"
+        expected = f"no pool: posteriors rest on priors alone; to fix it: {PREPARED}, {judging(n, depth)}"
         assert lack(collection, *measures, run_ids=run_ids) == f"{expected} or {JUDGE}{PRIORS}"
     cures = f"{judging('1 unjudged document', 1)} or {JUDGE}{PRIORS}"
     assert lack(collection, "P@1", run_ids=("b",)).endswith(cures)
@@ -110,7 +110,7 @@ def test_labels_that_are_there_are_no_cure_and_what_posteriors_rest_on() -> None
     cures = f"{PREPARED} or {judging('44 unjudged documents', 10)}"
     assert (
         lack(judged, "P@10")
-        == f"no pool: posteriors rest on priors and labels of a judge; what cures it: {cures}{PRIORS}"
+        == f"no pool: posteriors rest on priors and labels of a judge; to fix it: {cures}{PRIORS}"
     )
 
 
@@ -123,15 +123,11 @@ def test_of_sparse_judgments_a_prepared_collection_is_no_cure() -> None:
     """One with its judgments would be as sparse."""
     cures = f"{judging('130 unjudged documents', 10)} or {JUDGE}"
     few = "no pool, and only relevant documents are judged, on nine in ten topics or more"
-    none = (
-        f"{few}: posteriors have no value, quote bounds and the score as judged; what cures it: {cures}{PAGE}"
-    )
+    none = f"{few}: posteriors have no value, quote bounds and the score as judged; to fix it: {cures}{PAGE}"
     assert lack(sparse(), "P@10", "nDCG@10") == none
     judged = with_judge(sparse(), np.where(alone().relevance > 0, 1.0, 0.0))
     resting = f"{few}: posteriors rest on priors and labels of a judge"
-    assert (
-        lack(judged, "P@10") == f"{resting}; what cures it: {judging('130 unjudged documents', 10)}{PRIORS}"
-    )
+    assert lack(judged, "P@10") == f"{resting}; to fix it: {judging('130 unjudged documents', 10)}{PRIORS}"
 
 
 def test_it_warns_once_per_collection_and_again_if_judgments_are_sparse_for_a_measure() -> None:

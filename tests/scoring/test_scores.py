@@ -276,5 +276,5 @@ def test_labels_stand_beside_what_there_would_be_without_them() -> None:
         assert posterior[f"{name}_without"] == plain[name].item()
     assert posterior["value"] != posterior["value_without"]
     moved = difference(posterior["value"] - posterior["value_without"])
-    assert f"Labels of second judges moved P@10 by {moved}, and made intervals" in scores.sentences()[-1]
+    assert f"Labels of LLM judges moved P@10 by {moved}, and made intervals" in scores.sentences()[-1]
     assert "without" in str(scores.summary())

@@ -1,7 +1,7 @@
 """Do the intervals hold what they promise? Repetitions on simulated collections whose truth is known.
 
 The simulator is not the model: its runs rank documents by what they know of relevance, and no document of it
-has a chance of being relevant that any of the models could name. What is measured is what a user gets.
+has a probability of being relevant that any of the models could name. What is measured is what a user gets.
 
 Measured with 180 to 400 repetitions (12 topics, eight organizations, three new runs, pool depth 10, P@10): of
 the new runs' true scores 93 to 97 % lie in the central 95 % and 47 to 53 % in the central 50 % under every

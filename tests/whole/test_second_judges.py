@@ -1,4 +1,4 @@
-"""What posteriors make of second judges of known quality, on simulated collections.
+"""What posteriors make of LLM judges of known quality, on simulated collections.
 
 Each number is of the same runs with a judge and without. With ``-s`` the tests print what they found.
 """
