@@ -114,7 +114,8 @@ def with_outputs(page: Path) -> str:
 
 
 def alike(stored: str, now: str) -> bool:
-    """Whether two outputs have the same words, and numbers that differ in their last digits."""
+    """Whether two outputs have the same words, and numbers that differ in their last digits; seconds may."""
+    stored, now = (re.sub(r"\b[\d.]+ s\b", "some s", text) for text in (stored, now))
     if NUMBER.sub("#", " ".join(stored.split())) != NUMBER.sub("#", " ".join(now.split())):
         return False
     pairs = zip(NUMBER.findall(stored), NUMBER.findall(now), strict=True)
