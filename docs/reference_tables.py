@@ -147,26 +147,6 @@ def accuracy() -> str:
     return markdown([*header, "runs"], [row for _, row in sorted(rows, key=lambda row: row[0])])
 
 
-def labels() -> str:
-    """Errors and coverage on DL 2021 without labels and with those of LLM judges."""
-    import pandas as pd
-
-    table = pd.read_csv(_ACCURACY).query("collection == 'dl21-passage'")
-    cells: dict[str, dict[str, str]] = {}
-    for _, row in table.iterrows():
-        left_out, _, judge = row["left_out"].partition(", labels of ")
-        is_default = row["estimator"] == "posterior-combined"
-        if left_out not in ("organizations", "neural", "traditional") or not (judge or is_default):
-            continue
-        name = f"{judge or 'none'}" + f", `{row['estimator']}`" * (not is_default)
-        interval = "" if pd.isna(row["coverage_95"]) else f", {100 * row['coverage_95']:.0f} %"
-        cells.setdefault(name, {})[f"{left_out}: {row['measure']}"] = _decimal(row["mae"]) + interval
-    columns = list(cells["none"])
-    return markdown(
-        ["labels", *columns], [[name, *(of.get(c, "") for c in columns)] for name, of in cells.items()]
-    )
-
-
 def _decimal(value: float) -> str:
     return f"{value:.4f}".removeprefix("0")
 
@@ -175,7 +155,7 @@ def _share(share: float, error: float) -> str:
     return f"{100 * share:.0f}" + (f" ± {100 * error:.0f}" if error > 0 else "") + " %"
 
 
-TABLES = {"predictors of the default": predictors_of_default, "accuracy": accuracy, "labels": labels}
+TABLES = {"predictors of the default": predictors_of_default, "accuracy": accuracy}
 """Tables that pages have between the marks ``<!-- table: NAME -->`` and ``<!-- end of table -->``."""
 
 
