@@ -461,7 +461,8 @@ def _significance_clause(comparison: Comparison, key: TestKey, a: int, b: int, *
 
 def _significance_chance(comparison: Comparison, draws: SignificantDraws, a: int, b: int) -> str:
     """Return the probability that a difference is significant with all documents judged, and which run
-    leads."""
+    leads.
+    """
     ways = {i: float(draws.n_greater[i, j] / draws.n_draws) for i, j in ((a, b), (b, a))}
     likely = [
         f"{chance_text(p)} with {comparison.run_ids[i]} ahead" for i, p in ways.items() if p > _UNLIKELY
