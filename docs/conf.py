@@ -63,8 +63,8 @@ nb_merge_streams = True
 
 _LISTED = re.compile(r"^- \[[^\]]+\]\((?:\.\./)?([\w/-]+)\.(?:md|ipynb|rst)\)", flags=re.MULTILINE)
 _NOTEBOOK = re.compile(r"\[([^\]]+)\]\(\.\./notebooks/([\w-]+)\.ipynb\)")
-_LESSON = re.compile(r"\[([^\]\["\n]+)\]\(([\w-]+)\.ipynb\)")
-_PAGE = re.compile(r"\[([^\]\["\n]+)\]\(\.\./docs/([\w-]+)\.md(?:#[\w-]+)?\)")
+_LESSON = re.compile(r"\[([^\]\[\n]+)\]\(([\w-]+)\.ipynb\)")
+_PAGE = re.compile(r"\[([^\]\[\n]+)\]\(\.\./docs/([\w-]+)\.md(?:#[\w-]+)?\)")
 
 
 def contents(index: str) -> str:

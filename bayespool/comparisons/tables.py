@@ -74,7 +74,7 @@ PAIR = {
     "run_a": Column("run a", "run", "The first run of the pair."),
     "run_b": Column("run b", "run", "The second run of the pair."),
 }
-_RISK = Column("risk of\nreversal", "chance", "Probability that judging takes back that it is significant.")
+_RISK = Column("risk of\nreversal", "chance", "Probability that judging takes it back.")
 COMPARISON_COLUMNS = PAIR | {
     "scope": Column(
         "scope",
@@ -91,13 +91,9 @@ COMPARISON_COLUMNS = PAIR | {
     "risk": _RISK,
     "measures": Column("measures", "text", "The measures, which share their completed judgments."),
     "n_measures": Column("number of\nmeasures", "count", "Number of measures."),
-    "prob_all_greater": Column(
-        "a > b\non all", "chance", "Probability that run a is higher on every measure."
-    ),
-    "prob_all_less": Column("a < b\non all", "chance", "Probability that run a is lower on every measure."),
-    "prob_disagree": Column(
-        "they\ndisagree", "chance", "Probability that measures order the runs differently."
-    ),
+    "prob_all_greater": Column("a > b\non all", "chance", "Share of draws: a higher on every measure."),
+    "prob_all_less": Column("a < b\non all", "chance", "Share of draws: a lower on every measure."),
+    "prob_disagree": Column("they\ndisagree", "chance", "Share of draws in which measures disagree."),
     "prob_tied": Column("a = b on\nsome", "chance", "Probability of a tie without such a disagreement."),
     "label": Column("", "text", "A letter for the run; none where there are more than 25."),
     "better_than": Column("better\nthan", "text", "Letters of the runs that are significantly worse."),
@@ -106,9 +102,7 @@ COMPARISON_COLUMNS = PAIR | {
     "rank_upper": Column("last rank", "count", "Last rank that the run may have, with all runs at once."),
     "tier": Column("tier", "count", "Tier, 1 the best: its runs are not distinguished from its first one."),
     "among_best": Column("among\nthe best", "flag", "Whether no run is significantly better."),
-    "prob_best": Column(
-        "probability to\nbe best", "chance", "Probability of rank 1; tied runs share it equally."
-    ),
+    "prob_best": Column("probability to\nbe best", "chance", "Probability of rank 1; tied runs share it."),
     "expected": Column("expected\nscore", "score", "The score without the winner's curse."),
     "system": Column("system", "text", "The system; or a run of any system."),
     "n_runs": Column("runs", "count", "Number of its runs."),
@@ -127,18 +121,12 @@ COMPARISON_COLUMNS = PAIR | {
     "p_adjusted": Column("adjusted\np", "p-value", "P-value adjusted for all pairs."),
     "level": Column("level", "chance", "Level of significance."),
     "significant": Column("significant", "flag", "Whether it is declared significant: none in doubt."),
-    "prob_significant": Column(
-        "probability, all\njudged", "chance", "Probability of significance if all is judged."
-    ),
-    "prob_significant_greater": Column(
-        "probability,\na higher", "chance", "Probability of a significant lead of a."
-    ),
-    "prob_significant_less": Column(
-        "probability,\na lower", "chance", "Probability of a significant lead of b."
-    ),
+    "prob_significant": Column("probability,\nall judged", "chance", "Of significance if all is judged."),
+    "prob_significant_greater": Column("probability,\na higher", "chance", "Probability of a lead of a."),
+    "prob_significant_less": Column("probability,\na lower", "chance", "Probability of a lead of b."),
     "reversal_risk": _RISK,
     "prob_sign_change": Column(
-        "change\nof sign", "chance", "Probability that the difference has the other sign if all is judged."
+        "change\nof sign", "chance", "Probability of the other sign if all is judged."
     ),
     "n_common": Column("common\ntopics", "count", "Number of topics that both runs have."),
     "difference_common": Column(
@@ -194,13 +182,9 @@ def comparison_tables(comparison: Comparison, arrangement: Arrangement) -> tuple
         frames |= {n: order.merge(frame) for n, frame in frames.items() if {*order} <= {*frame}}
     views = {name: tuple(_table_views(comparison, arrangement, name, frames[name])) for name in frames}
     within = f"within\n±{comparison.rope:g}"
-    rope = {
-        "prob_equivalent": Column(within, "chance", "Probability that the difference is at most the rope.")
-    }
+    rope = {"prob_equivalent": Column(within, "chance", "Probability of a difference within the rope.")}
     ranks = {
-        f"prob_rank_{rank}": Column(
-            f"rank {rank}", "chance", f"Probability of rank {rank}; tied runs share it."
-        )
+        f"prob_rank_{rank}": Column(f"rank {rank}", "chance", f"Probability of rank {rank}; ties share it.")
         for rank in range(1, len(comparison.run_ids) + 1)
     }
     columns = {"differences": _DIFFERENCE_COLUMNS | rope, "runs": COMPARISON_COLUMNS | ranks}
@@ -563,10 +547,8 @@ _UNCERTAIN = {
 _PAIR_SENTENCES = {
     ("as-judged",): "As judged: unjudged documents are nonrelevant.",
     ("bounds",): "Bounds: the difference is between them whatever the unjudged documents in reach are.",
-    ("difference", "interval", "chance"): "Differences, intervals and probabilities by {estimator}: "
-    "{uncertain}.",
-    ("risk",): "Risk: the probability that a significant difference is not significant with everything "
-    "judged.",
+    ("difference", "interval", "chance"): "Differences and intervals by {estimator}: {uncertain}.",
+    ("risk",): "Risk: the probability that a difference is not significant with everything judged.",
     ("p",): "p: {test}.",
     ("p_common",): "On common: on the topics that both runs have.",
 }
