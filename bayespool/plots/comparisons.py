@@ -213,6 +213,10 @@ def plot_leaderboard(
         options: dict[str, Any] = {"mfc": face, "mec": style.PALETTE[3], "ms": size}
         axes.plot(expected[which], place[which], "D", **options)
     style.row_axis(axes, list(rows["run_id"]), getattr(comparison, "far_runs", ()))
+    if letters := [str(text) for text in rows.get("letters", ()) if text == text and text]:
+        beside = axes.secondary_yaxis("right")
+        beside.set_yticks(place, letters if len(letters) == n else [""] * n, fontsize=style.SMALLEST_TEXT)
+        beside.tick_params(length=0)
     axes.set_xlim(0.5, n + 0.5)
     axes.locator_params(axis="x", integer=True)
     prob = level(rows["ci_prob"].iloc[0])
@@ -242,6 +246,90 @@ def draw_leaderboard(comparison: Any) -> Figure:
     rows = comparison.to_frame("runs").dropna(subset="value")
     plots = [partial(plot_leaderboard, comparison, measure) for measure in rows["measure"].unique()]
     return style.draw_panels(plots, width=5, height=1.6 + 0.25 * rows["run_id"].nunique(), n_columns=2)
+
+
+def plot_collection(
+    leaderboard: Any,
+    collection: str,
+    measure: object = None,
+    *,
+    estimator: str | None = None,
+    scope: str | None = None,
+    legend: bool = True,
+    ax: Axes | None = None,
+) -> Axes:
+    """Plot the scores of runs on a collection or task, or their means, one row per run.
+
+    Runs are in the order of their means, the highest at the top; thin lines are bounds.
+
+    Parameters
+    ----------
+    leaderboard : bayespool.comparisons.Leaderboard
+        Or one that is read back.
+    collection : str
+        Name of a collection or task, or ``mean``.
+    measure : measure, optional
+        That of the mean; default: the first.
+    estimator, scope : str, optional
+        Default: the first.
+    legend : bool
+    ax : matplotlib.axes.Axes, optional
+
+    Raises
+    ------
+    InputError
+        The leaderboard has no such collection, measure, estimator or scope.
+    """
+    runs = style.measure_rows(leaderboard.to_frame("runs"), measure)
+    frame = leaderboard.to_frame("scores")
+    rows = frame[frame["measures"] == runs["measure"].iloc[0]]
+    for column, value in {"estimator": estimator, "scope": scope, "collection": collection}.items():
+        rows, _ = style.rows_with(rows, column, value, column)
+    order = runs.drop_duplicates("run_id").sort_values("value", ascending=False, kind="stable")["run_id"]
+    rows = rows.set_index("run_id").reindex(list(order))
+    axes, place = style.axes_or_new(ax, height=1.2 + 0.25 * len(rows)), np.arange(len(rows))
+    size = float(np.clip(72 * style.inches_per_row(axes, len(rows)) * 0.25, 2.5, 6))
+    is_open = (rows["bound_upper"] > rows["bound_lower"]).to_numpy()
+    ends = rows["bound_lower"][is_open], rows["bound_upper"][is_open]
+    axes.hlines(place[is_open], *ends, color="0.6", lw=0.8, label="bounds")
+    with_draws = rows["lower"].notna().to_numpy()
+    if with_draws.any():
+        label = f"{level(rows['ci_prob'].max())} interval"
+        ends = rows["lower"][with_draws], rows["upper"][with_draws]
+        axes.hlines(place[with_draws], *ends, color=style.POSTERIOR, alpha=0.5, lw=size, label=label)
+    axes.plot(rows["value"], place, "|", color="black", ms=2 * size, label="estimate")
+    look = style.estimator_look(_AS_JUDGED).marker
+    axes.plot(rows["as_judged"], place, ls="", ms=0.8 * size, label="as judged", **look)
+    style.row_axis(axes, list(rows.index))
+    if legend:
+        style.legend_above(axes)
+    name, basis = str(rows["measure"].iloc[0]), str(rows["basis"].iloc[0])
+    title = f"{collection}, {basis}" if collection == "mean" else collection
+    return style.label_axes(axes, name, title=title)
+
+
+def draw_collections(leaderboard: Any, measure: object = None) -> Figure:
+    """Draw a panel of `plot_collection` for each collection or task and one for the means, on shared axes.
+
+    Parameters
+    ----------
+    leaderboard : bayespool.comparisons.Leaderboard
+        Or one that is read back.
+    measure : measure, optional
+        That of the mean; default: the first.
+    """
+    scores = leaderboard.to_frame("scores")
+    names = list(dict.fromkeys(scores["collection"]))
+    height = 1.0 + 0.22 * scores["run_id"].nunique()
+    figure, panels = style.figure_grid(len(names), width=2.6, height=height, n_columns=4)
+    for name, panel in zip(names, panels, strict=True):
+        plot_collection(leaderboard, name, measure, ax=panel)
+    low, high = zip(*(panel.get_xlim() for panel in panels), strict=True)
+    for panel in panels:
+        panel.set_xlim(min(low), max(high))
+        if not panel.get_subplotspec().is_first_col():  # type: ignore[union-attr]
+            panel.tick_params(labelleft=False)
+    return style.finish(figure)
 
 
 def _size_of_ranks(n_runs: int) -> tuple[float, float]:

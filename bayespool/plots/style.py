@@ -259,7 +259,9 @@ def heat_map(axes: Axes, shares: Any, *, bar: Mapping[str, Any], **options: Any)
 
 def measure_rows(frame: pd.DataFrame, measure: object = None) -> pd.DataFrame:
     """Return a table's rows for a measure (default: the first), or raise `InputError` if there are none."""
-    name = str(frame["measure"].iloc[0] if measure is None else parse_measure(measure))
+    known = set(frame["measure"])  # of which a table of scores may have other names
+    name = str(frame["measure"].iloc[0] if measure is None else measure)
+    name = name if name in known else str(parse_measure(measure))
     rows = frame[frame["measure"] == name]
     if rows.empty:
         known_measures = ", ".join(dict.fromkeys(frame["measure"]))
