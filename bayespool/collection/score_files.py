@@ -83,7 +83,9 @@ def gather_scores(source: Any, measure: str | None = None) -> ScoreTable:
     >>> table.systems, table.units, table.values.tolist()
     (('a', 'b'), ('nq', 'fiqa'), [[0.5, 0.25], [0.75, 0.5]])
     """
-    path, unit = None, "task"
+    path: Path | None = None
+    unit: Unit = "task"
+    entries: Iterable[_Entry]
     if is_frame(source):
         names = [str(name) for name in column_names(source)]
         columns = [source[name] for name in column_names(source)]

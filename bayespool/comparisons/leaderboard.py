@@ -35,8 +35,8 @@ _COLUMNS = COMPARISON_COLUMNS | {
     "basis": Column(
         "rests on",
         "text",
-        "What the estimate rests on: posterior of a pool, priors (where named), judged (nothing is unjudged), "
-        "table; or bounds, where there is no estimate.",
+        "What the estimate rests on: posterior of a pool, priors (where named), correction, judged (nothing "
+        "is unjudged) or table; bounds, where there is none.",
     ),
     "n_units": Column("mean\nof", "count", "Number of collections, tasks or topics that the mean is over."),
     "measures": Column("measures", "text", "Measures that the mean is of, each collection's own."),
@@ -261,13 +261,20 @@ class Leaderboard(Result):
             columns = (Pivot(columns, "run_id", grouped=True),)
         else:
             names = ("run_id", *names)
-        for where, title in self._headings(self.scores):
-            note = "The mean counts each alike; as judged, and in its bounds, it is over all of them."
-            yield View(title=title, names=names, columns=columns, where=where, note=note)
+        for place, (where, title) in enumerate(self._headings(self.scores)):
+            yield View(
+                title=title,
+                names=names,
+                columns=columns,
+                where=where,
+                note="The mean counts each alike; as judged, and in its bounds, it is over all of them.",
+                medium="report" * bool(place),
+            )
 
     def _run_views(self) -> Iterator[View]:
         if self.runs["run_id"].nunique() < 2:
             return
+        medium = "report" * (self.runs["run_id"].nunique() == 2)  # of which the differences say it
         for where, title in self._headings(self.runs):
             yield View(
                 title=f"{title}: means and ranks",
@@ -287,6 +294,7 @@ class Leaderboard(Result):
                 note=f"Ranks are right for all runs at once with a chance of {level(self._prob)}. Runs that "
                 "share a letter cannot be told apart.",
                 spare=("as_judged", "n_units"),
+                medium=medium,
             )
 
     def _pair_views(self) -> Iterator[View]:
@@ -331,7 +339,7 @@ class Leaderboard(Result):
         )
         best: Any = rows.sort_values("value", ascending=False, kind="stable").iloc[0]
         over = counted(best["n_units"], self.unit)
-        lead = f"On {self._scope(where['scope'])} the mean {where['measure']} over {over}"
+        lead = f"On {self._scope(where['scope'])} the mean {where['measure'].replace(', ', ' or ')} over {over}"
         by = where["estimator"]
         has_draws = rows["ci_prob"].notna().all()
         if len(rows) == 1 or not has_draws:
@@ -340,14 +348,15 @@ class Leaderboard(Result):
             )
             bounds = f"{interval(best['bound_lower'], best['bound_upper'])}"
             most = " is highest of" if len(rows) > 1 else " of"
-            return f"{lead}{most} {best['run_id']}, {number(best['value'])} ({ends}{by}; bounds over all {bounds})."
+            value = number(best["value"])
+            return f"{lead}{most} {best['run_id']}, {value} ({ends}{by}; bounds over all {bounds})."
         if len(pairs) == 1:
             row: Any = pairs.iloc[0]
             prob = f"{level(self._prob)} interval {interval(row['lower'], row['upper'], 3, signed=True)}"
             won = f"{row['wins']} won, {row['losses']} lost, {row['ties']} neither"
             return (
-                f"{lead} of {row['run_a']} minus that of {row['run_b']} is {difference(row['difference'], 3)} "
-                f"({prob}, {by}; chance that it is higher {chance_text(row['prob_greater'])}); of "
+                f"{lead} of {row['run_a']} minus that of {row['run_b']} is "
+                f"{difference(row['difference'], 3)} ({prob}, {by}; chance that it is higher {chance_text(row['prob_greater'])}); of "
                 f"{self._n} {won}."
             )
         near = rows[rows["among_best"] & (rows["run_id"] != best["run_id"])]["run_id"]
@@ -382,8 +391,8 @@ def _figures(result: Result) -> tuple[Figure, ...]:
         figures.append(Figure("collections", caption, partial(draw_collections, result)))
     if runs["run_id"].nunique() > 1 and runs["ci_prob"].notna().any():
         caption = (
-            "Ranks that the runs may have by their mean, right for all runs at once; runs that share a letter "
-            "cannot be told apart"
+            "Ranks that the runs may have by their mean, right for all runs at once; runs that share a "
+            "letter cannot be told apart"
         )
         figures.append(Figure("ranks", caption, partial(draw_leaderboard, result)))
     return tuple(figures)

@@ -46,7 +46,7 @@ class _Part:
 
     ``judged`` has scores as judged by run and topic; ``bounds`` the ends of runs' means, and of the
     differences of pairs; ``estimates`` by estimator the basis, the means, and their draws by scope, in an
-    order of the collection's own. An estimator that does not count here has no means.
+    order of the collection's own. An estimator whose basis is "bounds" has no means.
     """
 
     collection: str
@@ -55,7 +55,7 @@ class _Part:
     unjudged: FloatArray
     bounds: tuple[FloatArray, FloatArray]
     difference_bounds: tuple[FloatArray, FloatArray]
-    estimates: Mapping[str, tuple[str, FloatArray | None, Mapping[str, FloatArray]]]
+    estimates: Mapping[str, tuple[str, FloatArray, Mapping[str, FloatArray]]]
 
     def wins(self, estimator: str, scope: Scope, pairs: Pairs, level: float) -> BoolArray:
         """Return where the row's run is shown to be higher than the column's, shape (run, run)."""
@@ -146,13 +146,16 @@ def score_several(
     """
     scopes = listed("scope", scope, check_choice, Scope)
     against = tuple(dict.fromkeys(listed("baseline", baseline)))
+    for name in {"groups", "systems"} & asked.keys():
+        raise InputError(f"{name} beside several collections", hint="leave them out")
     check_share("level", level)
     check_choice("control", control, PairControl)
     by_name = dict(measures) if isinstance(measures, Mapping) else {}
     for each in by_name.values() or (measures,):
         question = Asked(None, run_ids, each, estimators=estimators, **asked)
-    if not isinstance(collections, Mapping):
-        reason = f"a {type(collections).__name__} where a mapping of collections is expected"
+    given: Any = collections
+    if not isinstance(given, Mapping):
+        reason = f"a {type(given).__name__} where a mapping of collections is expected"
         raise NoCollectionError(reason, hint='give them by name: {"nq": collection, …}')
     if not collections:
         raise InputError("no collection", hint="name one or more")
@@ -163,19 +166,12 @@ def score_several(
     for place, name in enumerate(collections):
         if progress is not None:
             progress(f"scoring: {name}", place, len(collections))
-        collection = collections[name]
-        if lacking := [run for run in runs or () if run not in collection.run_ids]:
-            hint = known_names(lacking[0], collection.run_ids)
-            raise InputError(f"collection {name!r} has no run {lacking[0]!r}", hint=hint)
         of_name = by_name.get(name, "P@10") if by_name else measures
-        here = Asked(collection, runs, of_name, estimators=estimators, **asked)
-        by_collection[name], metadata = _score_one(
-            name, here, against, scopes, is_named=estimators is not None
-        )
+        asked_here = {"measures": of_name, "estimators": estimators, **asked}
+        by_collection[name], metadata = _score_one(name, collections[name], runs, against, scopes, asked_here)
         runs = metadata["run_ids"]
         notes += metadata.pop("notes")
         of_each[name] = metadata
-    del collection
     assert runs is not None
     if len({len(parts) for parts in by_collection.values()}) > 1:
         raise InputError("other numbers of measures", hint="give each collection as many measures")
@@ -215,9 +211,18 @@ def score_several(
 
 
 def _score_one(
-    name: str, question: Asked, against: Sequence[str], scopes: Sequence[Scope], *, is_named: bool
+    name: str,
+    collection: Collection,
+    run_ids: Sequence[str] | None,
+    against: Sequence[str],
+    scopes: Sequence[Scope],
+    asked: Mapping[str, Any],
 ) -> tuple[list[_Part], dict[str, Any]]:
     """Score the runs of one collection; return a part for each measure, and what to know of it."""
+    if lacking := [run for run in run_ids or () if run not in collection.run_ids]:
+        hint = known_names(lacking[0], collection.run_ids)
+        raise InputError(f"collection {name!r} has no run {lacking[0]!r}", hint=hint)
+    question, is_named = Asked(collection, run_ids, **asked), asked["estimators"] is not None
     targets = question.resolve(question.estimators_or("posterior-combined"))
     check_baseline(against, targets.run_ids, (), "none")
     scores = score_targets(targets, settings=question.describe(), ci_prob=question.interval_prob)
@@ -237,7 +242,7 @@ def _score_one(
                 basis = "priors" if is_named and e.draws is not None else "bounds"
             has_draws = basis != "bounds" and e.draws is not None
             draws = _draws(name, e, scopes, question.random_seed) if has_draws else {}
-            estimates[label] = basis, e.value if basis != "bounds" else None, draws
+            estimates[label] = basis, np.where(basis == "bounds", np.nan, e.value), draws
         parts.append(
             _Part(
                 collection=name,
@@ -266,7 +271,9 @@ def _draws(name: str, e: Estimates, scopes: Sequence[Scope], random_seed: int) -
     """Return draws of runs' means by scope, shape (draw, run), in an order of the collection's own."""
     assert e.draws is not None
     order = np.random.default_rng(key_of(random_seed, name)).permutation(len(e.draws.amount))
-    wanted: tuple[Scope, ...] = ("these-topics", *["population"] * ("population" in scopes))
+    wanted: list[Scope] = ["these-topics"]
+    if "population" in scopes:
+        wanted.append("population")
     found = {scope: draws_in_scope(e, scope, random_seed) for scope in wanted}
     return {scope: np.asarray(values[order] / unit) for scope, (values, unit) in found.items()}
 
@@ -297,8 +304,8 @@ def _means(
         "n_contested": len(parts),
     }
     for estimator in parts[0].estimates:
-        counted_parts = [part for part in parts if part.estimates[estimator][1] is not None]
-        values = [part.estimates[estimator][1] for part in counted_parts]
+        with_value = [part for part in parts if part.estimates[estimator][0] != "bounds"]
+        values = [part.estimates[estimator][1] for part in with_value]
         for scope in scopes:
             won = [part.wins(estimator, scope, pairs, level) for part in parts]
             yield Mean(
@@ -307,12 +314,10 @@ def _means(
                 scope=scope,
                 n_units=len(values) or len(parts),
                 value=np.mean(values, axis=0) if values else shared["as_judged"],
-                draws=_mean_draws(
-                    [part.estimates[estimator][2] for part in counted_parts], scope, random_seed
-                ),
+                draws=_mean_draws([part.estimates[estimator][2] for part in with_value], scope, random_seed),
                 wins=np.sum(won, axis=0),
             )
-            if not values or not all(part.estimates[estimator][2] for part in counted_parts):
+            if not values or not all(part.estimates[estimator][2] for part in with_value):
                 break  # without draws there is nothing to say of other topics
 
 
@@ -343,7 +348,7 @@ def _rows(
     for estimator, (basis, value, draws) in part.estimates.items():
         for scope in scopes if draws else scopes[:1]:
             row: dict[str, Any] = {"estimator": estimator, "scope": scope, "basis": basis}
-            row["value"] = np.nan if value is None else value
+            row["value"] = value
             if draws:
                 ends = equal_tailed_interval(draws.get(scope, draws["these-topics"]), ci_prob)
                 row["lower"], row["upper"] = (end.clip(least, most) for end in ends)

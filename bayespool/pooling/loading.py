@@ -7,7 +7,7 @@ import re
 import warnings
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -54,6 +54,7 @@ from bayespool.errors import (
     some,
     warn_caller,
 )
+from bayespool.measures.parsing import parse_sole_measure
 from bayespool.pooling.choosing import PoolPlan
 from bayespool.pooling.discovery import (
     PoolRule,
@@ -405,7 +406,10 @@ def _replace_file_names(organization_of: Mapping[str, str], run_ids: list[str]) 
 
 
 _NEEDED = {"qrels": 'qrels = "qrels.txt"', "pool": 'pool = "runs"'}
-_KEYS: Mapping[str, ReadingKey] = {"name": ReadingKey(), "qrels": FILES, "pool": FILES, **READING_KEYS}
+_KEYS: Mapping[str, ReadingKey] = {
+    **{"name": ReadingKey(), "measure": ReadingKey(), "qrels": FILES, "pool": FILES},
+    **READING_KEYS,
+}
 # keys of old, which are settings in pool_strategy
 _OF_PLAN = {f"pool_{name}": name for name in ("budget", "run_depth", "shares", "rel")}
 _OF_PLAN["pool_seed"] = "random_seed"
@@ -465,10 +469,10 @@ def read_collections(
     """
     files = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
     described = [read_description(Path(path)) for path in files]
-    check_collection_names(name for name, _ in described)
+    check_collection_names(each.name for each in described)
     shared = parse_reading(reading) if isinstance(reading, str) else dict(reading)
     collections = {}
-    for path, (name, arguments) in zip(files, described, strict=True):
+    for path, (name, arguments, _) in zip(files, described, strict=True):
         try:
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
@@ -496,8 +500,16 @@ def check_collection_names(names: Iterable[str]) -> None:
         known.add(name.casefold())
 
 
-def read_description(path: Path) -> tuple[str, dict[str, Any]]:
-    """Return the collection name and the `read_collection` arguments from a TOML file."""
+class Description(NamedTuple):
+    """What a TOML file says of a collection: its name, arguments of `read_collection`, and its measure."""
+
+    name: str
+    arguments: dict[str, Any]
+    measure: str | None
+
+
+def read_description(path: Path) -> Description:
+    """Read the TOML file of a collection."""
     given, line_of = read_toml(path)
     for key, example in _NEEDED.items():
         if key not in given:
@@ -508,7 +520,8 @@ def read_description(path: Path) -> tuple[str, dict[str, Any]]:
             arguments[key] = _argument(key, value, path.parent)
         except InputError as error:
             raise InputError(error.reason, path=path, line=line_of(key), hint=error.hint) from None
-    return arguments.pop("name", path.stem), arguments
+    name, measure = arguments.pop("name", path.stem), arguments.pop("measure", None)
+    return Description(name, arguments, measure)
 
 
 def _argument(key: str, value: Any, folder: Path) -> Any:
@@ -519,6 +532,8 @@ def _argument(key: str, value: Any, folder: Path) -> Any:
     check_key(key, value, _KEYS)
     if key == "name":
         check_collection_names([value])
+    if key == "measure":
+        parse_sole_measure(value)
     if not _KEYS[key].is_path:
         return value
     if isinstance(value, dict):
