@@ -17,6 +17,7 @@ from bayespool.comparisons.pairs import compared_pairs, pair_frame
 from bayespool.comparisons.sentences import chance_text
 from bayespool.comparisons.tables import COMPARISON_COLUMNS, citations_with_tests
 from bayespool.measures import equal_tailed_interval
+from bayespool.names import AS_JUDGED
 from bayespool.notes import Note
 from bayespool.report.result import Figure, Result
 from bayespool.report.saving import StoredResult
@@ -275,20 +276,15 @@ class Leaderboard(Result):
         if self.runs["run_id"].nunique() < 2:
             return
         medium = "report" * (self.runs["run_id"].nunique() == 2)  # of which the differences say it
+        ranks = IntervalColumn("rank_lower", "rank_upper", "ranks")
         for where, title in self._headings(self.runs):
+            columns: list[ViewColumn] = ["n_units", "as_judged", "value", IntervalColumn(), ranks, "letters"]
+            if where["estimator"] == AS_JUDGED:
+                columns.remove("as_judged")
             yield View(
                 title=f"{title}: means and ranks",
                 names=("run_id",),
-                columns=(
-                    *("n_units", "as_judged", "value", IntervalColumn()),
-                    *(
-                        IntervalColumn("rank_lower", "rank_upper", "ranks"),
-                        "letters",
-                        "wins",
-                        "losses",
-                        "ties",
-                    ),
-                ),
+                columns=(*columns, "wins", "losses", "ties"),
                 where=where,
                 sort="-value",
                 note=f"Ranks are right for all runs at once with a chance of {level(self._prob)}. Runs that "
@@ -300,6 +296,9 @@ class Leaderboard(Result):
     def _pair_views(self) -> Iterator[View]:
         if not 0 < len(self.differences[["run_a", "run_b"]].drop_duplicates()) <= _MAX_PAIRS_LISTED:
             return
+        over_all = ""
+        if self.unit == "collection" and self.scores["basis"].eq("bounds").any():
+            over_all = f"; it and the bounds are over all {self._n}"
         for where, title in self._headings(self.differences):
             bounds = IntervalColumn(*_BOUNDS, "bounds", signed=True)
             yield View(
@@ -310,7 +309,7 @@ class Leaderboard(Result):
                     *("wins", "losses", "ties"),
                 ),
                 where=where,
-                note=f"p: {self.metadata['test']}.",
+                note=f"p: {self.metadata['test']}{over_all}.",
                 spare=("bound_lower",),
             )
 
@@ -339,7 +338,9 @@ class Leaderboard(Result):
         )
         best: Any = rows.sort_values("value", ascending=False, kind="stable").iloc[0]
         over = counted(best["n_units"], self.unit)
-        lead = f"On {self._scope(where['scope'])} the mean {where['measure'].replace(', ', ' or ')} over {over}"
+        lead = (
+            f"On {self._scope(where['scope'])} the mean {where['measure'].replace(', ', ' or ')} over {over}"
+        )
         by = where["estimator"]
         has_draws = rows["ci_prob"].notna().all()
         if len(rows) == 1 or not has_draws:
@@ -353,11 +354,11 @@ class Leaderboard(Result):
         if len(pairs) == 1:
             row: Any = pairs.iloc[0]
             prob = f"{level(self._prob)} interval {interval(row['lower'], row['upper'], 3, signed=True)}"
+            chance = f"chance that it is higher {chance_text(row['prob_greater'])}"
             won = f"{row['wins']} won, {row['losses']} lost, {row['ties']} neither"
             return (
                 f"{lead} of {row['run_a']} minus that of {row['run_b']} is "
-                f"{difference(row['difference'], 3)} ({prob}, {by}; chance that it is higher {chance_text(row['prob_greater'])}); of "
-                f"{self._n} {won}."
+                f"{difference(row['difference'], 3)} ({prob}, {by}; {chance}); of {self._n} {won}."
             )
         near = rows[rows["among_best"] & (rows["run_id"] != best["run_id"])]["run_id"]
         which = f"cannot be told apart from it: {some_of(near, 5)}" if len(near) else "it is the best"

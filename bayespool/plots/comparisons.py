@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 _SCOPES = {
     "population": "a population of topics",
     "these-topics": "these topics",
+    "groups": "a population of tasks",
 }
 _LOOKS = {
     "population": ("0.75", 0.5),
@@ -29,6 +30,7 @@ _LOOKS = {
 _AS_JUDGED = "as-judged"
 _MAX_PAIRS_DRAWN = 15
 _MAX_WIDTH_SIDE_BY_SIDE = 8.0  # inches
+_LEAST_SMALL_PANEL = 1.6  # inches
 _MAX_RUNS_WITH_TEXT = 12  # beyond, cells are too small for text
 
 
@@ -291,7 +293,8 @@ def plot_collection(
     size = float(np.clip(72 * style.inches_per_row(axes, len(rows)) * 0.25, 2.5, 6))
     is_open = (rows["bound_upper"] > rows["bound_lower"]).to_numpy()
     ends = rows["bound_lower"][is_open], rows["bound_upper"][is_open]
-    axes.hlines(place[is_open], *ends, color="0.6", lw=0.8, label="bounds")
+    if is_open.any():
+        axes.hlines(place[is_open], *ends, color="0.6", lw=0.8, label="bounds")
     with_draws = rows["lower"].notna().to_numpy()
     if with_draws.any():
         label = f"{level(rows['ci_prob'].max())} interval"
@@ -304,8 +307,10 @@ def plot_collection(
     if legend:
         style.legend_above(axes)
     name, basis = str(rows["measure"].iloc[0]), str(rows["basis"].iloc[0])
-    title = f"{collection}, {basis}" if collection == "mean" else collection
-    return style.label_axes(axes, name, title=title)
+    is_of_one = frame["measure"].nunique() == 1
+    own = basis if collection == "mean" else "" if is_of_one else name
+    title = ", ".join(filter(None, [style.short_name(collection, 20), own]))
+    return style.label_axes(axes, name if is_of_one else "score", title=title)
 
 
 def draw_collections(leaderboard: Any, measure: object = None) -> Figure:
@@ -319,16 +324,21 @@ def draw_collections(leaderboard: Any, measure: object = None) -> Figure:
         That of the mean; default: the first.
     """
     scores = leaderboard.to_frame("scores")
-    names = list(dict.fromkeys(scores["collection"]))
-    height = 1.0 + 0.22 * scores["run_id"].nunique()
-    figure, panels = style.figure_grid(len(names), width=2.6, height=height, n_columns=4)
+    names, n_runs = list(dict.fromkeys(scores["collection"])), scores["run_id"].nunique()
+    grid: dict[str, Any] = {"n_columns": 4, "least_width": _LEAST_SMALL_PANEL}
+    figure, panels = style.figure_grid(len(names), width=1.9, height=0.6 + 0.2 * n_runs, **grid)
     for name, panel in zip(names, panels, strict=True):
         plot_collection(leaderboard, name, measure, ax=panel)
-    low, high = zip(*(panel.get_xlim() for panel in panels), strict=True)
-    for panel in panels:
-        panel.set_xlim(min(low), max(high))
-        if not panel.get_subplotspec().is_first_col():  # type: ignore[union-attr]
-            panel.tick_params(labelleft=False)
+    ends = np.array([panel.get_xlim() for panel in panels])
+    margin = 0.03 * (ends.max() - ends.min())
+    places = [panel.get_subplotspec() for panel in panels]
+    n_columns = 1 + max(place.colspan.start for place in places if place)
+    for i, (panel, place) in enumerate(zip(panels, places, strict=True)):
+        is_left, is_last = bool(place and place.is_first_col()), i + n_columns >= len(panels)
+        panel.set_xlim(ends.min() - margin, ends.max() + margin)
+        panel.tick_params(labelleft=is_left, labelbottom=is_last)
+        if not is_last:
+            panel.set_xlabel("")
     return style.finish(figure)
 
 

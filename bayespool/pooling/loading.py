@@ -468,7 +468,7 @@ def read_collections(
     {'example': 21}
     """
     files = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
-    described = [read_description(Path(path)) for path in files]
+    described = [read_description(Path(path), _NEEDED) for path in files]
     check_collection_names(each.name for each in described)
     shared = parse_reading(reading) if isinstance(reading, str) else dict(reading)
     collections = {}
@@ -508,12 +508,12 @@ class Description(NamedTuple):
     measure: str | None
 
 
-def read_description(path: Path) -> Description:
-    """Read the TOML file of a collection."""
+def read_description(path: Path, needed: Iterable[str] = ("qrels",)) -> Description:
+    """Read the TOML file of a collection, with the keys that are needed."""
     given, line_of = read_toml(path)
-    for key, example in _NEEDED.items():
+    for key in needed:
         if key not in given:
-            raise InputError(f"{key} is missing", path=path, hint=f"add a line {example}")
+            raise InputError(f"{key} is missing", path=path, hint=f"add a line {_NEEDED[key]}")
     arguments = {}
     for key, value in given.items():
         try:

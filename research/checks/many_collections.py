@@ -1,0 +1,86 @@
+"""The mean over several collections: does its interval contain the hidden truth of all of them at once?
+
+    python -m research.checks.many_collections --repetitions 300
+
+Five collections that differ in topics, organizations, pool depth, richness and measure are simulated at a
+time, with two new runs in each; unjudged documents have a hidden truth. Counted is how often the true mean over
+the five collections, and the true difference of the two runs' means, lie in their 95 % intervals.
+"""
+
+from __future__ import annotations
+
+import argparse
+import warnings
+
+import numpy as np
+import pandas as pd
+
+from bayespool import score_several
+from bayespool.experiments import SimulationSettings, simulate
+
+COLLECTIONS = {
+    "many-topics": ("P@10", SimulationSettings(n_topics=40, n_organizations=8)),
+    "few-topics": ("nDCG@10", SimulationSettings(n_topics=10, n_organizations=10)),
+    "shallow": ("nDCG@10", SimulationSettings(n_topics=20, n_organizations=8, pool_depth=5)),
+    "rich": ("P@10", SimulationSettings(n_topics=20, n_organizations=6, relevance_mean=-1.5)),
+    "narrow": ("P@20", SimulationSettings(n_topics=20, n_organizations=4, pool_depth=20)),
+}
+RUNS = ["new-a", "new-b"]
+
+
+def repetition(random_seed: int, estimator: str) -> pd.DataFrame:
+    """Score two runs on five simulated collections; return whether intervals hold, and their widths."""
+    simulations = {
+        name: simulate(settings, random_seed=1000 * random_seed + place)
+        for place, (name, (_, settings)) in enumerate(COLLECTIONS.items())
+    }
+    measures = {name: measure for name, (measure, _) in COLLECTIONS.items()}
+    truth = np.mean(
+        [[simulations[name].true_values(measures[name], RUNS)[run] for run in RUNS] for name in simulations],
+        axis=0,
+    )
+    found = score_several(
+        {name: simulation.collection for name, simulation in simulations.items()},
+        RUNS,
+        measures,
+        estimators=estimator,
+        scope="these-topics",
+    )
+    (difference,) = found.differences.to_dict("records")
+    intervals, values = [*found.runs.to_dict("records"), difference], [*truth, truth[0] - truth[1]]
+    rows = []
+    for row, true in zip(intervals, values, strict=True):
+        is_run = "run_id" in row
+        rows.append(
+            {
+                "quantity": "mean of a run" if is_run else "difference",
+                "holds": row["lower"] - 1e-9 <= true <= row["upper"] + 1e-9,
+                "width": row["upper"] - row["lower"],
+                "error": row["value" if is_run else "difference"] - true,
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def coverage(n: int, estimator: str = "posterior-combined", first_seed: int = 1) -> pd.DataFrame:
+    """Summarize ``n`` repetitions."""
+    with warnings.catch_warnings(action="ignore"):
+        rows = pd.concat([repetition(first_seed + i, estimator) for i in range(n)])
+    by = rows.groupby("quantity", sort=False)
+    return by.agg(
+        n=("holds", "size"), holds=("holds", "mean"), width=("width", "mean"), bias=("error", "mean")
+    )
+
+
+def main() -> None:
+    """Print coverage by quantity."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--repetitions", type=int, default=300)
+    parser.add_argument("--estimator", default="posterior-combined")
+    parser.add_argument("--first-seed", type=int, default=1)
+    asked = parser.parse_args()
+    print(coverage(asked.repetitions, asked.estimator, asked.first_seed).round(4).to_string())
+
+
+if __name__ == "__main__":
+    main()
