@@ -338,9 +338,9 @@ class Leaderboard(Result):
         )
         best: Any = rows.sort_values("value", ascending=False, kind="stable").iloc[0]
         over = counted(best["n_units"], self.unit)
-        lead = (
-            f"On {self._scope(where['scope'])} the mean {where['measure'].replace(', ', ' or ')} over {over}"
-        )
+        measure = str(where["measure"])
+        score = f"score ({measure})" if ", " in measure else measure
+        lead = f"On {self._scope(where['scope'])} the mean {score} over {over}"
         by = where["estimator"]
         has_draws = rows["ci_prob"].notna().all()
         if len(rows) == 1 or not has_draws:

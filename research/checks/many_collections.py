@@ -3,8 +3,8 @@
     python -m research.checks.many_collections --repetitions 300
 
 Five collections that differ in topics, organizations, pool depth, richness and measure are simulated at a
-time, with two new runs in each; unjudged documents have a hidden truth. Counted is how often the true mean over
-the five collections, and the true difference of the two runs' means, lie in their 95 % intervals.
+time, with two new runs in each; unjudged documents have a hidden truth. Counted is how often the true mean
+over the five collections, and the true difference of the two runs' means, lie in their 95 % intervals.
 """
 
 from __future__ import annotations
