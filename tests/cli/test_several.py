@@ -96,7 +96,7 @@ def test_what_several_collections_cannot_have_is_refused(run: Callable[..., Outc
     ):
         done = run("compare", *given, *two, *FAST)
         assert (done.status, problem in done.err.replace("\n", " ")) == (1, True), done.err
-    done = run("plan", *two)
+    done = run("plan", *two, "-m", "P@5")
     assert "only score, compare and leave-out take them" in done.err.replace("\n", " ")
 
 
