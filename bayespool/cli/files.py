@@ -415,9 +415,9 @@ def run_files(pattern: Path, collections: Sequence[str]) -> dict[str, Path]:
         files.setdefault(run_id_from_file(path), []).append(path)
     for name in collections:
         if len(files.get(name, ())) != 1:
-            found = counted(len(files.get(name, ())), "file")
+            n_files = counted(len(files.get(name, ())), "file")
             hint = f"call the file of the run {name}.run, or name a pattern with {_PLACE}"
-            raise InputError(f"{found} for the collection {name!r}", path=pattern, hint=hint)
+            raise InputError(f"{n_files} for the collection {name!r}", path=pattern, hint=hint)
     return {name: files[name][0] for name in collections}
 
 

@@ -41,7 +41,7 @@ def score(files: Files, keywords: dict[str, Any], outputs: Outputs, per_topic: b
     """
     files.check_runs(keywords, "score")
     if len(files.collections) > 1:
-        outputs.write(files.compute_several(_of_several(keywords, outputs)))
+        outputs.write(files.compute_several(_several_keywords(keywords, outputs)))
         return
     _check(outputs, keywords)
     _write(files.compute(scoring.score, keywords), outputs, per_topic=per_topic)
@@ -108,7 +108,7 @@ def _write_example(example: experiments.Simulation, folder: Path) -> None:
     example.write(folder)
 
 
-def _of_several(keywords: Mapping[str, Any], outputs: Outputs) -> dict[str, Any]:
+def _several_keywords(keywords: Mapping[str, Any], outputs: Outputs) -> dict[str, Any]:
     """Return keywords for several collections, or raise for an option that is of one."""
     from bayespool.scoring.asked import AskedKeywords
 
@@ -243,7 +243,7 @@ def compare(files: Files, keywords: dict[str, Any], outputs: Outputs, scores: Pa
         outputs.write(_compare_table(scores, files, keywords))
         return
     if len(files.collections) > 1:
-        outputs.write(files.compute_several(_of_several(keywords, outputs)))
+        outputs.write(files.compute_several(_several_keywords(keywords, outputs)))
         return
 
     outputs.arrangement.check(PAIR_COLUMNS, PAIR_KEYS)

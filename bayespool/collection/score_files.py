@@ -115,8 +115,8 @@ def _table(entries: Sequence[_Entry], unit: Unit, measure: str, path: Path | Non
     systems, units = (tuple(dict.fromkeys(key[i] for key in scores)) for i in (0, 1))
     common = tuple(name for name in units if all((system, name) in known for system in systems))
     if len(systems) < 2 or len(common) < 2:
-        found = f"{counted(len(systems), 'system')} with {counted(len(common), unit)} that all of them have"
-        raise InputError(f"{found}: two of each are compared at least", path=path, hint=_HINT)
+        size = f"{counted(len(systems), 'system')} with {counted(len(common), unit)} that all of them have"
+        raise InputError(f"{size}: two of each are compared at least", path=path, hint=_HINT)
     values = np.array([[known[system, name] for name in common] for system in systems])
     left_out = tuple(name for name in units if name not in common)
     return ScoreTable(systems, common, unit, values, measure, left_out)

@@ -154,12 +154,12 @@ def compact_letters(separated: BoolArray, value: FloatArray) -> list[str]:
     n, place = len(value), np.argsort(-value, kind="stable")
     alike = ~(separated | separated.T)[np.ix_(place, place)]
     np.fill_diagonal(alike, False)
-    neighbors, found = [frozenset(np.flatnonzero(row).tolist()) for row in alike], list[frozenset[int]]()
+    neighbors, cliques = [frozenset(np.flatnonzero(row).tolist()) for row in alike], list[frozenset[int]]()
     open_sets: list[tuple[frozenset[int], ...]] = [(frozenset(), frozenset(range(n)), frozenset())]
-    while open_sets and len(found) <= len(ascii_lowercase):
+    while open_sets and len(cliques) <= len(ascii_lowercase):
         chosen, candidates, excluded = open_sets.pop()
         if not candidates and not excluded:
-            found.append(chosen)
+            cliques.append(chosen)
             continue
         pivot = max(candidates | excluded, key=lambda run: len(neighbors[run] & candidates))
         for run in sorted(candidates - neighbors[pivot]):
@@ -167,8 +167,8 @@ def compact_letters(separated: BoolArray, value: FloatArray) -> list[str]:
             open_sets.append((chosen | {run}, candidates & near, excluded & near))
             candidates, excluded = candidates - {run}, excluded | {run}
     texts = [""] * n
-    if len(found) <= len(ascii_lowercase):
-        for letter, group in zip(ascii_lowercase, sorted(map(sorted, found)), strict=False):
+    if len(cliques) <= len(ascii_lowercase):
+        for letter, group in zip(ascii_lowercase, sorted(map(sorted, cliques)), strict=False):
             for run in group:
                 texts[place[run]] += letter
     return texts

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Unpack
@@ -138,8 +139,8 @@ def score_several(
     >>> from bayespool import load_example
     >>> from bayespool.comparisons import score_several
     >>> both = {"first": load_example(), "second": load_example()}
-    >>> found = score_several(both, measures={"first": "P@10", "second": "nDCG@10"}, scope="these-topics")
-    >>> print(found.runs[["run_id", "n_units", "value", "letters"]].round(1).to_string(index=False))
+    >>> board = score_several(both, measures={"first": "P@10", "second": "nDCG@10"}, scope="these-topics")
+    >>> print(board.runs[["run_id", "n_units", "value", "letters"]].round(1).to_string(index=False))
     run_id  n_units  value letters
      new-a        2    0.6       a
      new-b        2    0.5       b
@@ -172,6 +173,7 @@ def score_several(
         runs = metadata["run_ids"]
         notes += metadata.pop("notes")
         of_each[name] = metadata
+        gc.collect()  # a scored collection refers to itself, and would stay while the next ones are read
     assert runs is not None
     if len({len(parts) for parts in by_collection.values()}) > 1:
         raise InputError("other numbers of measures", hint="give each collection as many measures")
@@ -274,8 +276,8 @@ def _draws(name: str, e: Estimates, scopes: Sequence[Scope], random_seed: int) -
     wanted: list[Scope] = ["these-topics"]
     if "population" in scopes:
         wanted.append("population")
-    found = {scope: draws_in_scope(e, scope, random_seed) for scope in wanted}
-    return {scope: np.asarray(values[order] / unit) for scope, (values, unit) in found.items()}
+    drawn = {scope: draws_in_scope(e, scope, random_seed) for scope in wanted}
+    return {scope: np.asarray(values[order] / unit) for scope, (values, unit) in drawn.items()}
 
 
 def _means(
@@ -414,8 +416,8 @@ def compare_table(
     >>> import pandas as pd
     >>> from bayespool.comparisons import compare_table
     >>> table = {"topic": list("1234"), "a": [0.9, 0.8, 0.9, 0.7], "b": [0.4, 0.3, 0.5, 0.2]}
-    >>> found = compare_table(pd.DataFrame(table | {"c": [0.4, 0.4, 0.4, 0.2]}))
-    >>> print(found.runs[["run_id", "value", "rank_lower", "rank_upper", "letters"]].to_string(index=False))
+    >>> board = compare_table(pd.DataFrame(table | {"c": [0.4, 0.4, 0.4, 0.2]}))
+    >>> print(board.runs[["run_id", "value", "rank_lower", "rank_upper", "letters"]].to_string(index=False))
     run_id  value  rank_lower  rank_upper letters
          a  0.825           1           1       a
          b  0.350           2           3       b
@@ -435,7 +437,7 @@ def compare_table(
         p = adjust_p_values(p, applied_control(test, control), pairs)
     lead = np.round(values[:, None] - values, _DECIMALS)
     mean, unknown = values.mean(axis=1), np.full(len(values), np.nan)
-    found = Mean(
+    over_all = Mean(
         measure=table.measure,
         estimator=AS_JUDGED,
         scope="population" if table.unit == "topic" else "groups",
@@ -451,7 +453,7 @@ def compare_table(
         n_contested=len(table.units),
     )
     columns = {"measure": table.measure, "measures": table.measure, "estimator": AS_JUDGED}
-    columns |= {"scope": found.scope, "basis": "table"}
+    columns |= {"scope": over_all.scope, "basis": "table"}
     rows = pd.DataFrame(
         {
             "collection": np.repeat(np.array(table.units, dtype=object), len(values)),
@@ -467,7 +469,7 @@ def compare_table(
     settings = {"baseline": against, "test": test, "control": control, "random_seed": random_seed}
     about = f"{TEST_NAMES[test]}, {control_name(control, test, len(pairs[0]))}"
     metadata = {"settings": described(measure=measure, ci_prob=prob, **settings), "test": about}
-    return _leaderboard(table.unit, table.systems, against, [rows], [found], prob, notes, metadata)
+    return _leaderboard(table.unit, table.systems, against, [rows], [over_all], prob, notes, metadata)
 
 
 def _leaderboard(
