@@ -19,11 +19,11 @@ from bayespool import score_several
 from bayespool.experiments import SimulationSettings, simulate
 
 COLLECTIONS = {
-    "many-topics": ("P@10", SimulationSettings(n_topics=40, n_organizations=8)),
-    "few-topics": ("nDCG@10", SimulationSettings(n_topics=10, n_organizations=10)),
-    "shallow": ("nDCG@10", SimulationSettings(n_topics=20, n_organizations=8, pool_depth=5)),
-    "rich": ("P@10", SimulationSettings(n_topics=20, n_organizations=6, relevance_mean=-1.5)),
-    "narrow": ("P@20", SimulationSettings(n_topics=20, n_organizations=4, pool_depth=20)),
+    "many-topics": ("P@10", SimulationSettings(n_topics=40, n_organizations=20)),
+    "few-topics": ("nDCG@10", SimulationSettings(n_topics=10, n_organizations=24)),
+    "shallow": ("nDCG@10", SimulationSettings(n_topics=20, n_organizations=20, pool_depth=5)),
+    "rich": ("P@10", SimulationSettings(n_topics=20, n_organizations=16, relevance_mean=-1.5)),
+    "deep": ("P@20", SimulationSettings(n_topics=20, n_organizations=20, pool_depth=20)),
 }
 RUNS = ["new-a", "new-b"]
 

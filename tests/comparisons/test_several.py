@@ -64,13 +64,12 @@ def test_the_mean_counts_collections_alike_and_their_draws_are_independent() -> 
     assert set(runs["measure"]) == {"P@10, nDCG@10"}
 
 
-def test_the_same_seed_and_names_give_the_same_and_other_names_other_draws() -> None:
-    two = score_several({"x": small(), "y": small()}, RUNS, "P@5", **FAST).runs
-    pd.testing.assert_frame_equal(two, score_several({"x": small(), "y": small()}, RUNS, "P@5", **FAST).runs)
-    turned = score_several({"y": small(), "x": small()}, RUNS, "P@5", **FAST).runs
-    np.testing.assert_allclose(two["lower"], turned["lower"], atol=1e-12)
-    others = score_several({"x": small(), "z": small()}, RUNS, "P@5", **FAST).runs
-    assert (others["value"] == two["value"]).all()
+def test_draws_depend_on_the_names_of_collections_and_not_on_their_order() -> None:
+    two = score_several({"x": small(), "y": small()}, RUNS, "P@10", **FAST).runs
+    turned = score_several({"y": small(), "x": small()}, RUNS, "P@10", **FAST).runs
+    np.testing.assert_array_equal(two["lower"], turned["lower"])
+    others = score_several({"x": small(), "z": small()}, RUNS, "P@10", **FAST).runs
+    np.testing.assert_array_equal(others["value"], two["value"])
     assert (others["lower"] != two["lower"]).any()
 
 
