@@ -43,7 +43,7 @@ _N_DRAWS, _N_JUDGED = 10_000, 4_000  # of a table of scores; of a collection wit
 
 @dataclass(frozen=True, eq=False)
 class _Part:
-    """What stays of a collection under one measure: scores of its runs, and draws of their means.
+    """Scores of a collection's runs under one measure, and draws of their means: what stays of it.
 
     ``judged`` has scores as judged by run and topic; ``bounds`` the ends of runs' means, and of the
     differences of pairs; ``estimates`` by estimator the basis, the means, and their draws by scope, in an

@@ -501,7 +501,7 @@ def check_collection_names(names: Iterable[str]) -> None:
 
 
 class Description(NamedTuple):
-    """What a TOML file says of a collection: its name, arguments of `read_collection`, and its measure."""
+    """Description of a collection in a TOML file: name, arguments of `read_collection`, measure."""
 
     name: str
     arguments: dict[str, Any]
