@@ -14,8 +14,8 @@ import numpy as np
 
 from bayespool.arrays import FloatArray
 from bayespool.collection.files import read_bytes
+from bayespool.collection.formats import csv_rows
 from bayespool.collection.frames import column_names, is_frame
-from bayespool.collection.readers import csv_rows
 from bayespool.errors import InputError, some
 from bayespool.tables.formatting import counted
 

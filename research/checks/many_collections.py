@@ -4,7 +4,7 @@
 
 Five collections that differ in topics, organizations, pool depth, richness and measure are simulated at a
 time, with two new runs in each; unjudged documents have a hidden truth. Counted is how often the true mean
-over the five collections, and the true difference of the two runs' means, lie in their 95 % intervals.
+over the five collections, and the true difference of the two runs' means, lie in their 95 % intervals, beside the runs' scores on each collection alone.
 """
 
 from __future__ import annotations
@@ -29,16 +29,14 @@ RUNS = ["new-a", "new-b"]
 
 
 def repetition(random_seed: int, estimator: str) -> pd.DataFrame:
-    """Score two runs on five simulated collections; return whether intervals hold, and their widths."""
+    """Score two runs on five simulated collections; return whether intervals hold the truth."""
     simulations = {
         name: simulate(settings, random_seed=1000 * random_seed + place)
         for place, (name, (_, settings)) in enumerate(COLLECTIONS.items())
     }
     measures = {name: measure for name, (measure, _) in COLLECTIONS.items()}
-    truth = np.mean(
-        [[simulations[name].true_values(measures[name], RUNS)[run] for run in RUNS] for name in simulations],
-        axis=0,
-    )
+    true = {name: dict(simulations[name].true_values(measures[name], RUNS)) for name in simulations}
+    over_all = {run: float(np.mean([of_runs[run] for of_runs in true.values()])) for run in RUNS}
     found = score_several(
         {name: simulation.collection for name, simulation in simulations.items()},
         RUNS,
@@ -46,28 +44,30 @@ def repetition(random_seed: int, estimator: str) -> pd.DataFrame:
         estimators=estimator,
         scope="these-topics",
     )
-    (difference,) = found.differences.to_dict("records")
-    intervals, values = [*found.runs.to_dict("records"), difference], [*truth, truth[0] - truth[1]]
-    rows = []
-    for row, true in zip(intervals, values, strict=True):
-        is_run = "run_id" in row
-        rows.append(
-            {
-                "quantity": "mean of a run" if is_run else "difference",
-                "holds": row["lower"] - 1e-9 <= true <= row["upper"] + 1e-9,
-                "width": row["upper"] - row["lower"],
-                "error": row["value" if is_run else "difference"] - true,
-            }
-        )
-    return pd.DataFrame(rows)
+    rows = [
+        ("one collection", row["value"], row["lower"], row["upper"], true[row["collection"]][row["run_id"]])
+        for row in found.scores.to_dict("records")
+        if row["collection"] != "mean"
+    ]
+    rows += [
+        ("mean of a run", row["value"], row["lower"], row["upper"], over_all[row["run_id"]])
+        for row in found.runs.to_dict("records")
+    ]
+    (row,) = found.differences.to_dict("records")
+    lead = over_all[RUNS[0]] - over_all[RUNS[1]]
+    rows.append(("difference of means", row["difference"], row["lower"], row["upper"], lead))
+    frame = pd.DataFrame(rows, columns=["quantity", "value", "lower", "upper", "true"])
+    holds = (frame["lower"] - 1e-9 <= frame["true"]) & (frame["true"] <= frame["upper"] + 1e-9)
+    return frame.assign(
+        holds=holds, width=frame["upper"] - frame["lower"], error=frame["value"] - frame["true"]
+    )
 
 
 def coverage(n: int, estimator: str = "posterior-combined", first_seed: int = 1) -> pd.DataFrame:
     """Summarize ``n`` repetitions."""
     with warnings.catch_warnings(action="ignore"):
         rows = pd.concat([repetition(first_seed + i, estimator) for i in range(n)])
-    by = rows.groupby("quantity", sort=False)
-    return by.agg(
+    return rows.groupby("quantity", sort=False).agg(
         n=("holds", "size"), holds=("holds", "mean"), width=("width", "mean"), bias=("error", "mean")
     )
 

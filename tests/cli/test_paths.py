@@ -17,8 +17,8 @@ Run = Callable[..., Outcome]
 
 OUTPUTS = {"output", "folder", "figure", "report", "file", "tasks", "write"}
 INPUTS = {
-    "runs", "qrels", "pool", "organizations", "collections", "own_judgments", "scores", "go_on", "judged", "verify",
-    "result", "prepared", "texts", "systems", "groups", "later",
+    "runs", "qrels", "pool", "organizations", "collections", "own_judgments", "go_on", "judged", "verify",
+    "result", "scores", "prepared", "texts", "systems", "groups", "later",
 }  # fmt: skip
 
 
