@@ -4,7 +4,8 @@
 
 Five collections that differ in topics, organizations, pool depth, richness and measure are simulated at a
 time, with two new runs in each; unjudged documents have a hidden truth. Counted is how often the true mean
-over the five collections, and the true difference of the two runs' means, lie in their 95 % intervals, beside the runs' scores on each collection alone.
+over the five collections, and the true difference of the two runs' means, lie in their 95 % intervals, beside
+the runs' scores on each collection alone.
 """
 
 from __future__ import annotations
