@@ -147,8 +147,9 @@ def score_several(
     """
     scopes = listed("scope", scope, check_choice, Scope)
     against = tuple(dict.fromkeys(listed("baseline", baseline)))
-    for name in {"groups", "systems"} & asked.keys():
-        raise InputError(f"{name} beside several collections", hint="leave them out")
+    for name in ("groups", "systems"):
+        if asked.get(name) is not None:
+            raise InputError(f"{name} beside several collections", hint="leave them out")
     check_share("level", level)
     check_choice("control", control, PairControl)
     by_name = dict(measures) if isinstance(measures, Mapping) else {}
@@ -160,16 +161,20 @@ def score_several(
         raise NoCollectionError(reason, hint='give them by name: {"nq": collection, …}')
     if not collections:
         raise InputError("no collection", hint="name one or more")
-    for name in by_name.keys() - set(collections):
-        raise InputError(f"no collection {name!r}", hint=known_names(name, list(collections)))
+    for name in sorted(by_name.keys() ^ set(collections)) if by_name else ():
+        lacks = "measure of the collection" if name in collections else "collection"
+        raise InputError(f"no {lacks} {name!r}", hint=known_names(name, list(collections)))
     runs = None if run_ids is None else listed("run_ids", question.run_ids)
     by_collection, notes, of_each = dict[str, list[_Part]](), list[Note](), dict[str, Any]()
     for place, name in enumerate(collections):
         if progress is not None:
             progress(f"scoring: {name}", place, len(collections))
-        of_name = by_name.get(name, "P@10") if by_name else measures
-        asked_here = {"measures": of_name, "estimators": estimators, **asked}
-        by_collection[name], metadata = _score_one(name, collections[name], runs, against, scopes, asked_here)
+        here = {"measures": by_name.get(name, measures), "estimators": estimators, **asked}
+        try:
+            by_collection[name], metadata = _score_one(name, collections[name], runs, against, scopes, here)
+        except InputError as error:
+            error.add_note(f"in the collection {name}")
+            raise
         runs = metadata["run_ids"]
         notes += metadata.pop("notes")
         of_each[name] = metadata

@@ -137,9 +137,14 @@ def test_what_collections_cannot_be_is_refused() -> None:
     for collections, asked, problem in (
         ({}, {}, "no collection"),
         ({"a": small()}, {"run_ids": ["new-z"]}, "collection 'a' has no run 'new-z'"),
-        ({"a": small()}, {"measures": {"b": "P@5"}}, "no collection 'b'"),
+        ({"a": small()}, {"measures": {"a": "P@5", "b": "P@5"}}, "no collection 'b'"),
+        ({"a": small(), "b": small()}, {"measures": {"a": "P@5"}}, "no measure of the collection 'b'"),
         ({"a": small()}, {"baseline": "new-z"}, "no run 'new-z' to compare with"),
-        ({"a": small(), "b": small()}, {"measures": {"a": ["P@5", "P@10"]}}, "other numbers of measures"),
+        (
+            {"a": small(), "b": small()},
+            {"measures": {"a": ["P@5", "P@10"], "b": "P@5"}},
+            "other numbers of measures",
+        ),
         ({"a": small()}, {"systems": {"new-a": "x"}}, "systems beside several collections"),
     ):
         with pytest.raises(InputError, match=problem):
