@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -107,6 +108,7 @@ class Files:
     pool_strategy: str | None = None
     reading: str = ""
     names_by_path: bool = False  # runs of one file name in two folders
+    may_lack_people: bool = False  # labels will do
     # of runs that leave the pool, where no file has the name, by their places among the arguments
     names: tuple[tuple[int, str], ...] = ()
 
@@ -143,7 +145,7 @@ class Files:
         self.refuse_beside_collections()
         if len(self.collections) > 1:
             raise InputError("several collections", hint="only leave-out takes more than one")
-        if not self.collections and not self.qrels:
+        if not self.collections and not self.qrels and not (self.may_lack_people and self.judges):
             raise InputError("no judgments", hint="give --qrels and --pool, or --collection FILE")
         described = read_description(self.collections[0])[1] if self.collections else {}
         judgments = [path for path in self.own_judgments if path.suffix != ".json"]
@@ -153,7 +155,13 @@ class Files:
             "pool": list(map(str, self.pool)),
             "own_judgments": judgments,
         }
-        return described | self.ways() | {name: value for name, value in given.items() if value}
+        named = {name: value for name, value in given.items() if value}
+        return ({} if self.collections else {"qrels": None}) | described | self.ways() | named
+
+    @property
+    def lack_people(self) -> bool:
+        """Whether there are labels of judges, and neither judgments nor a file that may name some."""
+        return bool(self.judges) and not (self.qrels or self.collections)
 
     def _named_runs(self) -> Any:
         """Files of runs, under their paths where two have one name and paths may be names."""
@@ -266,6 +274,13 @@ class Files:
             collection, targets = self.read(say, keywords)
             runs = self._with_unpooled_names(targets, collection, keywords)
             return function(collection, runs or None, **keywords, progress=say)
+
+    def compute_by_labels(self, function: Callable[..., Computed], keywords: Mapping[str, Any]) -> Computed:
+        """Return what a function makes of runs and labels, where nobody has judged."""
+        if other := sorted(keywords.keys() - inspect.signature(function).parameters.keys()):
+            hint = "labels alone leave no room for it; judgments are --qrels"
+            raise InputError(f"{flag_of(other[0])} without judgments", hint=hint)
+        return replace(self, may_lack_people=True).compute(function, keywords)
 
     def _with_unpooled_names(
         self, targets: Sequence[str], collection: Collection, keywords: Mapping[str, Any]

@@ -36,10 +36,14 @@ def score(files: Files, keywords: dict[str, Any], outputs: Outputs, per_topic: b
     """Score runs: values as trec_eval gives them, their bounds, the papers' corrections, and the posterior
     with its interval.
 
-    Without --pool the posterior rests on priors alone, and the first note names what cures that.
+    Without --pool the posterior rests on priors alone, and the first note names what cures that. Without
+    --qrels the labels of --judge say what they say, with no interval.
     """
     _check(outputs, keywords)
     files.check_runs(keywords, "score")
+    if files.lack_people:
+        outputs.write(files.compute_by_labels(experiments.score_labels, keywords))
+        return
     _write(files.compute(scoring.score, keywords), outputs, per_topic=per_topic)
 
 
