@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 import re
 import sys
 import warnings
@@ -109,6 +110,7 @@ class Files:
     pool_strategy: str | None = None
     reading: str = ""
     names_by_path: bool = False  # runs of one file name in two folders
+    may_lack_people: bool = False  # labels will do
     # of runs that leave the pool, where no file has the name, by their places among the arguments
     names: tuple[tuple[int, str], ...] = ()
     run_names: tuple[str, ...] = ()  # of the files of runs, where these have others
@@ -146,7 +148,7 @@ class Files:
         self.refuse_beside_collections()
         if len(self.collections) > 1:
             raise InputError("several collections", hint="only score, compare and leave-out take them")
-        if not self.collections and not self.qrels:
+        if not self.collections and not self.qrels and not (self.may_lack_people and self.judges):
             raise InputError("no judgments", hint="give --qrels and --pool, or --collection FILE")
         described = read_description(self.collections[0]).arguments if self.collections else {}
         judgments = [path for path in self.own_judgments if path.suffix != ".json"]
@@ -156,7 +158,13 @@ class Files:
             "pool": list(map(str, self.pool)),
             "own_judgments": judgments,
         }
-        return described | self.ways() | {name: value for name, value in given.items() if value}
+        named = {name: value for name, value in given.items() if value}
+        return ({} if self.collections else {"qrels": None}) | described | self.ways() | named
+
+    @property
+    def lack_people(self) -> bool:
+        """Whether there are labels of judges, and neither judgments nor a file that may name some."""
+        return bool(self.judges) and not (self.qrels or self.collections)
 
     def _named_runs(self) -> Any:
         """Files of runs, under their paths where two have one name and paths may be names."""
@@ -285,6 +293,13 @@ class Files:
                 f"collections of other measures: {', '.join(sorted(named))}", hint="name one: -m"
             )
         return dict.fromkeys(["measures"] * len(named), next(iter(named), None)) | {**keywords}
+
+    def compute_by_labels(self, function: Callable[..., Computed], keywords: Mapping[str, Any]) -> Computed:
+        """Return what a function makes of runs and labels, where nobody has judged."""
+        if other := sorted(keywords.keys() - inspect.signature(function).parameters.keys()):
+            hint = "labels alone leave no room for it; judgments are --qrels"
+            raise InputError(f"{flag_of(other[0])} without judgments", hint=hint)
+        return replace(self, may_lack_people=True).compute(function, keywords)
 
     def _with_unpooled_names(
         self, targets: Sequence[str], collection: Collection, keywords: Mapping[str, Any]

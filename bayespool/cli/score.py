@@ -38,12 +38,16 @@ def score(files: Files, keywords: dict[str, Any], outputs: Outputs, per_topic: b
 
     Without --pool the posterior rests on priors alone, and the first note names what cures that. With several
     collections a run is a folder or a pattern, run-a/{collection}.run, and a table has them and their mean.
+    Without --qrels the labels of --judge say what they say, with no interval.
     """
     files.check_runs(keywords, "score")
     if len(files.collections) > 1:
         outputs.write(files.compute_several(_several_keywords(keywords, outputs)))
         return
     _check(outputs, keywords)
+    if files.lack_people:
+        outputs.write(files.compute_by_labels(experiments.score_labels, keywords))
+        return
     _write(files.compute(scoring.score, keywords), outputs, per_topic=per_topic)
 
 

@@ -40,7 +40,7 @@ from bayespool.errors import InputError
 from bayespool.evidence.difference_bounds import difference_bounds
 from bayespool.measures import Estimates, Estimator, Measure, Normalized, equal_tailed_interval
 from bayespool.measures.groups import groups_text
-from bayespool.names import AS_JUDGED, Control, Scope, SignificanceTest
+from bayespool.names import AS_JUDGED, BY_DESIGN, Control, Scope, SignificanceTest, leading_name
 from bayespool.notes import Note
 from bayespool.posterior import PosteriorEstimator
 from bayespool.scoring import Scores
@@ -398,8 +398,8 @@ def gate(
         as its runs are of a system; on these topics only unjudged documents are uncertain. Of groups the
         verdict is on their mean with equal weight.
     estimators : str or PosteriorEstimator, optional
-        The posterior, by name: 'posterior-ratio'; default: 'posterior-combined'. Without a pool, while
-        documents are unjudged, only one that is named decides.
+        The posterior, by name: 'posterior-ratio'; or 'by-design', with answers to a design. Default:
+        'posterior-combined'. Without a pool, while documents are unjudged, only one that is named decides.
     progress : callable, optional
         Called with a text on each stage of the work as it begins: ``progress(text, done=0, total=0)``.
     **asked
@@ -431,7 +431,8 @@ def gate(
     check_number("margin", margin, least=0)
     check_number("probability", probability, above=0.5, below=1)
     question.check_scope("scope", scope)
-    estimator = question.sole_posterior
+    is_by_design = leading_name(str(estimators)) == BY_DESIGN
+    (estimator,) = question.estimators_or(()) if is_by_design else (question.sole_posterior,)
     expect_collection(collection)
     named = listed("run_ids", collection.given_run_ids if run_ids is None else question.run_ids)
     systems = parse_systems(question.systems)

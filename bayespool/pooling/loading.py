@@ -45,7 +45,14 @@ from bayespool.collection.reading_keys import (
     parse_reading,
 )
 from bayespool.collection.scope import Exclude, Topics, gather_kept_qrels, read_exclusion, select_topics
-from bayespool.collection.sources import Judges, gather_judges, gather_organizations, gather_runs, irds_name
+from bayespool.collection.sources import (
+    Judges,
+    gather_judges,
+    gather_organizations,
+    gather_runs,
+    irds_name,
+    list_labeled,
+)
 from bayespool.errors import (
     BayespoolWarning,
     InputError,
@@ -74,7 +81,7 @@ _MAX_UNEXPLAINED_SHARE = 0.1  # of judgments, by the pooled runs
 
 
 def read_collection(
-    qrels: Judgments,
+    qrels: Judgments | None,
     runs: Runs = (),
     *,
     pool: Runs | None = None,
@@ -107,7 +114,9 @@ def read_collection(
     qrels : Judgments
         A TREC file; a data frame of pandas or polars or an Arrow table; ``{query_id: {doc_id: relevance}}``;
         rows, such as those of ir_measures; an object of ranx; ``irds:`` and a name of ir_datasets; `Qrels`.
-        A list of these is joined; a document with another relevance in each is an error.
+        A list of these is joined; a document with another relevance in each is an error. After a sample with
+        strata, as `bayespool.auditing.draw_design` draws it, the others are answers to it. None where there
+        are labels of ``judges`` alone: their documents are then unjudged.
     runs : Runs
         Runs to score, which did not contribute to the pool: paths, globs, folders and the other forms of the
         judgments, mixed at will; several of them, or a mapping from names to them
@@ -217,7 +226,9 @@ def read_collection(
         max_file_size=max_file_size,
         progress=progress,
     )
-    judgments, topic_note = select_topics(gather_qrels(qrels, reading=reading), topics, runs, reading=reading)
+    labels = gather_judges(judges, reading=reading)
+    given = list_labeled(labels) if qrels is None else gather_qrels(qrels, reading=reading)
+    judgments, topic_note = select_topics(given, topics, runs, reading=reading)
     encoding = make_encoding(
         judgments,
         order=order,
@@ -250,7 +261,6 @@ def read_collection(
     by_run = {n: _replace_file_names(each, list(collection.run_ids)) for n, each in of_runs.columns.items()}
     tables = Attributes(by_run), topics_table, documents_table
     collection = with_attributes(collection, *tables, reading=reading)
-    labels = gather_judges(judges, reading=reading)
     collection = add_judges(collection, labels)
     own_qrels = None
     if own_judgments is not None:
