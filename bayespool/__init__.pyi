@@ -21,11 +21,14 @@ from .comparisons import (
     Comparison as Comparison,
     ComparisonPlan as ComparisonPlan,
     Gate as Gate,
+    Leaderboard as Leaderboard,
     Reversals as Reversals,
     compare as compare,
+    compare_table as compare_table,
     count_reversals as count_reversals,
     gate as gate,
     plan_comparison as plan_comparison,
+    score_several as score_several,
 )
 from .corrections import (
     register_estimator as register_estimator,

@@ -14,6 +14,7 @@ from bayespool.errors import InputError, known_names
 
 __all__ = [
     "AS_JUDGED",
+    "BY_DESIGN",
     "COMBINED_MODELS",
     "DEFAULT_ESTIMATORS",
     "HIERARCHICAL_FORMS",
@@ -64,6 +65,8 @@ Unseen = Literal["nonrelevant", "estimated"]
 
 AS_JUDGED = "as-judged"
 """Name of the uncorrected scores among estimators."""
+BY_DESIGN = "by-design"
+"""Name of scores by design among estimators."""
 POINT_ESTIMATORS = {
     "as-judged": "B: the measure as trec_eval gives it, unjudged documents are nonrelevant",
     "background": "B + Δ·E: an unjudged document is relevant with the probability E",
@@ -76,6 +79,7 @@ POINT_ESTIMATORS = {
     "froebe-bootstrap": "a quantile of scores with judged documents in place of unjudged ones",
     "lu-moffat-culpepper": "B plus what documents at their ranks of the pooled runs gain on the topic",
     "horvitz-thompson": "sums of gains in which each document of a sample counts 1 / its probability",
+    "by-design": "what labels predict, corrected by answers to a design, with an interval",
     "inferred-ap": "average precision inferred from a sample: infAP, or xinfAP of strata",
     "inferred-ndcg": "nDCG inferred from a stratified sample: infNDCG",
     "stat-ap": "average precision from any sample: weighted sums over documents and pairs",

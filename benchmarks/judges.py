@@ -4,10 +4,13 @@
         [--share 0.1] [--top 75] [--rivals]
     BAYESPOOL_COLLECTIONS=folder python benchmarks/judges.py far [--judge umbrela-gpt4]
     BAYESPOOL_COLLECTIONS=folder python benchmarks/judges.py no-pool [--judge umbrela-gpt4]
+    BAYESPOOL_COLLECTIONS=folder python benchmarks/judges.py people [--judge umbrela-gpt4]
+        [--answers 100,200,400] [--repetitions 50] [--without-posterior]
 
 ``near`` leaves each organization out, ``far`` all runs of a type, ``no-pool`` forgets which runs were pooled
-once an organization is left out. Labels may be shuffled among the labeled documents (a judge that knows
-nothing), turned upside down, or taken away but for a share of them.
+once an organization is left out. ``people`` hides all judgments, has some answered by a design, and scores
+the best run of each organization (`people.py`). Labels may be shuffled among the labeled documents (a judge
+that knows nothing), turned upside down, or taken away but for a share of them.
 """
 
 from __future__ import annotations
@@ -21,6 +24,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from at_hand import read
+from people import repeated
 
 from bayespool import Collection, leave_out, score
 from bayespool.collection import Judge, add_judges, read_labels
@@ -39,12 +43,15 @@ def main() -> None:
     """Print the table."""
     assert __doc__ is not None
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("what", choices=["near", "far", "no-pool"])
+    parser.add_argument("what", choices=["near", "far", "no-pool", "people"])
     parser.add_argument("--judge", default=[], action="append", help="a file of judges/, without its ending")
     parser.add_argument("--labels", default="given", choices=["given", "shuffled", "upside-down"])
     parser.add_argument("--share", type=float, default=1.0)
     parser.add_argument("--top", type=float, default=100.0, help="per cent of the runs, the best ones")
     parser.add_argument("--rivals", action="store_true")
+    parser.add_argument("--answers", default="100,200,400")
+    parser.add_argument("--repetitions", type=int, default=50)
+    parser.add_argument("--without-posterior", action="store_true")
     asked = parser.parse_args()
     warnings.simplefilter("ignore")
     folder = Path(os.environ["BAYESPOOL_COLLECTIONS"]) / "dl21-passage"
@@ -65,6 +72,9 @@ def main() -> None:
         for name, of_type in far.to_frame("types").groupby("type"):
             print(name)
             show(of_type)
+    elif asked.what == "people":
+        numbers = list(map(int, asked.answers.split(",")))
+        repeated(folder, collection, labels, numbers, asked.repetitions, not asked.without_posterior)
     else:
         show(without_pool(collection))
 

@@ -14,7 +14,7 @@ GROUPS = {
     ),
     "Score and compare": (
         "score Scores Estimates Values read_scores StoredScores compare Comparison gate Gate count_reversals "
-        "Reversals read_result StoredResult write_report rc_context"
+        "Reversals score_several compare_table Leaderboard read_result StoredResult write_report rc_context"
     ),
     "Complete the judgments": "impute Imputations complete Completion",
     "Organize a campaign": (

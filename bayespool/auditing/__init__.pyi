@@ -1,5 +1,6 @@
 from .agreement import JudgeAudit as JudgeAudit, audit_judges as audit_judges
 from .auditing import Audit as Audit
+from .designs import SamplingDesign as SamplingDesign, draw_design as draw_design
 from .differences import (
     Walk as Walk,
     capital as capital,

@@ -116,6 +116,7 @@ def _run(
     from bayespool.experiments.running import on_cluster
 
     check_jobs(jobs, cluster)
+    keywords = files.with_measure(keywords)
     check_keywords(function, keywords)
     collection: Any
     with stage_progress() as say:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
+import re
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 
     from bayespool.arrays import Progress
     from bayespool.collection import Collection
+    from bayespool.comparisons import Leaderboard
 
 Computed = TypeVar("Computed")
 _WITH_PREPARED = {"organizations", "each_its_own", "exclude", "documents", "judges"}
@@ -55,7 +58,7 @@ FILE_OPTIONS: Mapping[str, Callable[..., Option]] = {
         "--collection",
         "collections",
         help="Prepared collection (.bayespool), or TOML file with qrels, pool, organizations and the keys of "
-        "--reading, in place of these options. May be repeated in leave-out.",
+        "--reading, in place of these options. May be repeated in score, compare and leave-out.",
     ),
     "judges": _paths(
         "--judge",
@@ -107,8 +110,10 @@ class Files:
     pool_strategy: str | None = None
     reading: str = ""
     names_by_path: bool = False  # runs of one file name in two folders
+    may_lack_people: bool = False  # labels will do
     # of runs that leave the pool, where no file has the name, by their places among the arguments
     names: tuple[tuple[int, str], ...] = ()
+    run_names: tuple[str, ...] = ()  # of the files of runs, where these have others
 
     def n_runs(self) -> int:
         """Number of files of runs that are named beside the pool."""
@@ -142,10 +147,10 @@ class Files:
 
         self.refuse_beside_collections()
         if len(self.collections) > 1:
-            raise InputError("several collections", hint="only leave-out takes more than one")
-        if not self.collections and not self.qrels:
+            raise InputError("several collections", hint="only score, compare and leave-out take them")
+        if not self.collections and not self.qrels and not (self.may_lack_people and self.judges):
             raise InputError("no judgments", hint="give --qrels and --pool, or --collection FILE")
-        described = read_description(self.collections[0])[1] if self.collections else {}
+        described = read_description(self.collections[0]).arguments if self.collections else {}
         judgments = [path for path in self.own_judgments if path.suffix != ".json"]
         given = {
             "qrels": list(self.qrels),
@@ -153,11 +158,19 @@ class Files:
             "pool": list(map(str, self.pool)),
             "own_judgments": judgments,
         }
-        return described | self.ways() | {name: value for name, value in given.items() if value}
+        named = {name: value for name, value in given.items() if value}
+        return ({} if self.collections else {"qrels": None}) | described | self.ways() | named
+
+    @property
+    def lack_people(self) -> bool:
+        """Whether there are labels of judges, and neither judgments nor a file that may name some."""
+        return bool(self.judges) and not (self.qrels or self.collections)
 
     def _named_runs(self) -> Any:
         """Files of runs, under their paths where two have one name and paths may be names."""
         files = list(map(str, self.runs))
+        if self.run_names:
+            return dict(zip(self.run_names, files, strict=True))
         if self.names_by_path and len({path.stem for path in self.runs}) < len(files):
             return {file: file for file in files}
         return files
@@ -257,15 +270,36 @@ class Files:
 
     def compute(self, function: Callable[..., Computed], keywords: Mapping[str, Any]) -> Computed:
         """Return what a function makes of the collection, the runs to score and its keywords."""
-        if self.prepared is not None and function.__name__ in ("score", "compare"):
-            from bayespool.scoring.prepared import read_measures
-
-            keywords = {"measures": read_measures(self.prepared), **keywords}
+        keywords = self.with_measure(keywords, is_of_prepared=function.__name__ in ("score", "compare"))
         check_keywords(function, keywords)
         with stage_progress() as say:
             collection, targets = self.read(say, keywords)
             runs = self._with_unpooled_names(targets, collection, keywords)
             return function(collection, runs or None, **keywords, progress=say)
+
+    def with_measure(self, keywords: Mapping[str, Any], *, is_of_prepared: bool = False) -> dict[str, Any]:
+        """Return keywords with the measure of the described collection, or those of the prepared one, where
+        none is named.
+        """
+        from bayespool.pooling.loading import read_description
+        from bayespool.scoring.prepared import read_measures
+
+        described = [path for path in self.collections if path.suffix != PREPARED_SUFFIX]
+        named = {each for path in described if (each := read_description(path).measure) is not None}
+        if self.prepared is not None and is_of_prepared:
+            return {"measures": read_measures(self.prepared), **keywords}
+        if len(named) > 1 and "measures" not in keywords:
+            raise InputError(
+                f"collections of other measures: {', '.join(sorted(named))}", hint="name one: -m"
+            )
+        return dict.fromkeys(["measures"] * len(named), next(iter(named), None)) | {**keywords}
+
+    def compute_by_labels(self, function: Callable[..., Computed], keywords: Mapping[str, Any]) -> Computed:
+        """Return what a function makes of runs and labels, where nobody has judged."""
+        if other := sorted(keywords.keys() - inspect.signature(function).parameters.keys()):
+            hint = "labels alone leave no room for it; judgments are --qrels"
+            raise InputError(f"{flag_of(other[0])} without judgments", hint=hint)
+        return replace(self, may_lack_people=True).compute(function, keywords)
 
     def _with_unpooled_names(
         self, targets: Sequence[str], collection: Collection, keywords: Mapping[str, Any]
@@ -286,6 +320,44 @@ class Files:
             runs.insert(place, name)
         return runs
 
+    def compute_several(self, keywords: Mapping[str, Any]) -> Leaderboard:
+        """Return the leaderboard of runs with a file for each of several collections, which are read one
+        after the other.
+        """
+        from bayespool.comparisons import score_several
+        from bayespool.pooling.loading import check_collection_names, read_description
+        from bayespool.scoring.prepared import read_measures
+
+        self.refuse_beside_collections()
+        if self.names:
+            raise InputError("names of runs beside several collections", hint="name files or folders of runs")
+        for name in ("organizations", "judges", "own_judgments", "known_depth", "pool_strategy", "qrels"):
+            if getattr(self, name):
+                hint = "write it into the file of each collection"
+                raise InputError(f"{flag_of(name)} beside several collections", hint=hint)
+        paths, measures = dict[str, Path](), dict[str, Any]()
+        for path in self.collections:
+            is_prepared = path.suffix == PREPARED_SUFFIX
+            name, _, measure = (path.stem, {}, None) if is_prepared else read_description(path)
+            check_collection_names([*paths, name])
+            paths[name], measures[name] = path, read_measures(path) if is_prepared else measure or "P@10"
+        keywords = {"measures": measures, **keywords}
+        check_keywords(score_several, keywords)
+        runs = {
+            run: run_files(pattern, list(paths)) for pattern in self.runs for run in [several_run(pattern)]
+        }
+        if len(runs) < len(self.runs):
+            raise InputError("two runs have one name", hint="give their folders or files other names")
+        with stage_progress() as say:
+
+            def read(name: str) -> Collection:
+                files = tuple(of_run[name] for of_run in runs.values())
+                alone = replace(self, collections=(paths[name],), runs=files, run_names=tuple(runs))
+                return alone.read(say, {**keywords, "measures": measures[name]})[0]
+
+            collections = _OneByOne({name: partial(read, name) for name in paths})
+            return score_several(collections, list(runs) or None, **keywords, progress=say)
+
     def read_collections(self, say: Progress) -> dict[str, Collection]:
         """Read the collections that files describe; print their pools."""
         from bayespool.pooling import describe_pool, read_collections
@@ -302,6 +374,66 @@ class Files:
         for name, collection in collections.items():
             echo(f"{name}, pool: {describe_pool(collection).text()}")
         return collections
+
+
+@dataclass(frozen=True)
+class _OneByOne(Mapping[str, "Collection"]):
+    """Collections by name, each read when it is asked for and not kept."""
+
+    readers: Mapping[str, Callable[[], Collection]]
+
+    def __getitem__(self, name: str) -> Collection:
+        return self.readers[name]()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.readers)
+
+    def __len__(self) -> int:
+        return len(self.readers)
+
+
+_PLACE = "{collection}"
+
+
+def several_run(pattern: Path) -> str:
+    """Return the name of a run with a file for each of several collections: that of its folder, or of its
+    pattern without the name of the collection.
+
+    Examples
+    --------
+    >>> [several_run(Path(text)) for text in ("runs/bm25", "bm25.{collection}.run", "{collection}/bm25.run")]
+    ['bm25', 'bm25', 'bm25']
+    """
+    from bayespool.collection.readers import run_id_from_name
+
+    for part in reversed(pattern.parts):
+        name = run_id_from_name(part) if _PLACE in str(pattern) and part == pattern.name else part
+        if name := re.sub(rf"[-._]?{re.escape(_PLACE)}", "", name).strip("-._"):
+            return name
+    raise InputError(
+        "a run without a name", path=pattern, hint="name a folder of its own: bm25/{collection}.run"
+    )
+
+
+def run_files(pattern: Path, collections: Sequence[str]) -> dict[str, Path]:
+    """Return the file of a run for each collection, from a folder or a pattern; `InputError` without one."""
+    from bayespool.collection.files import find_files
+    from bayespool.collection.readers import run_id_from_file
+
+    if _PLACE in str(pattern):
+        return {name: Path(str(pattern).replace(_PLACE, name)) for name in collections}
+    if not pattern.is_dir():
+        hint = f"name a folder with a file for each collection, or a pattern such as bm25.{_PLACE}.run"
+        raise InputError("one file beside several collections", path=pattern, hint=hint)
+    files: dict[str, list[Path]] = {}
+    for path in find_files(pattern):
+        files.setdefault(run_id_from_file(path), []).append(path)
+    for name in collections:
+        if len(files.get(name, ())) != 1:
+            n_files = counted(len(files.get(name, ())), "file")
+            hint = f"call the file of the run {name}.run, or name a pattern with {_PLACE}"
+            raise InputError(f"{n_files} for the collection {name!r}", path=pattern, hint=hint)
+    return {name: files[name][0] for name in collections}
 
 
 def is_run_name(path: Path) -> bool:

@@ -19,6 +19,7 @@ from bayespool.errors import InputError, InputWarning
 
 _N_PRINTED = 20  # documents
 _LIST_FORMATS = (".txt", ".qrels", ".gz", "")  # of lists for assessors
+_DESIGN_FORMATS = (*_LIST_FORMATS, ".jsonl")  # and tasks
 
 
 def _documents_file(help: str) -> dict[str, Any]:
@@ -96,7 +97,7 @@ def judge_next(files: Files, keywords: dict[str, Any], outputs: Outputs) -> None
             "relevance -1 to fill in, probabilities in the second column; else a table. May be repeated."
         ),
     },
-    formats=_LIST_FORMATS,
+    formats=_DESIGN_FORMATS,
     short="Draw documents to judge: an interval that needs no model",
 )
 def audit(
@@ -110,7 +111,9 @@ def audit(
     """Draw unjudged documents of a run with known probabilities, with an interval that is valid at all times,
     however wrong the model is. Of two runs it audits the difference, of more whether the leader is the best.
 
-    Judge them, and ask again with --go-on and --judged. Anybody can --verify the certificate.
+    Judge them, and ask again with --go-on and --judged. Anybody can --verify the certificate. With --judge
+    and without --qrels, where nobody has judged, it lists all documents of the runs in the order of judging:
+    as many as you like from the top are a sample, for scores by design.
     """
     if verify is not None:
         _refuse_beside("--verify", {"verify"})
@@ -125,9 +128,12 @@ def audit(
     else:
         if judged is not None:
             raise InputError("--judged without --go-on", hint="name the certificate of the audit, too")
-        if not (files.qrels or files.collections):
-            raise InputError("no judgments", hint="--qrels, or --go-on or --verify a certificate")
+        if not (files.qrels or files.collections or files.judges):
+            raise InputError("no judgments", hint="--qrels or --judge, or --go-on or --verify a certificate")
         files.check_runs(keywords, "audit", or_campaign=True)
+        if files.lack_people:
+            outputs.write(files.compute_by_labels(auditing.draw_design, keywords))
+            return
         result = files.compute(auditing.audit, keywords)
     outputs.write(result)
     if verify is not None:

@@ -97,7 +97,7 @@ def _paths(value: Any) -> Iterator[Path]:
     """Yield the paths in a value of a parameter; of texts such as ``NAME=FILE`` those that are there."""
     for each in value if isinstance(value, list | tuple) else [value]:
         if isinstance(each, Path):
-            yield Path(os.path.expanduser(each))
+            yield Path(os.path.expanduser(str(each).replace("{collection}", "*")))
         elif isinstance(each, str):
             parts = (part.strip() for part in (each, *re.split("[=,]", each)))
             yield from (Path(os.path.expanduser(part)) for part in dict.fromkeys(parts) if _is_there(part))
@@ -116,7 +116,7 @@ def _described(path: Path) -> Iterator[Path]:
     if path.suffix == PREPARED_SUFFIX:
         return
     with contextlib.suppress(InputError):  # which reading it raises again
-        for value in read_description(path)[1].values():
+        for value in read_description(path).arguments.values():
             for each in value.values() if isinstance(value, dict) else [value]:
                 texts = each if isinstance(each, list) else [each]
                 yield from (Path(text) for text in texts if isinstance(text, str) and _is_there(text))

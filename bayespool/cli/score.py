@@ -15,7 +15,7 @@ from bayespool import comparisons, experiments, plots, scoring
 from bayespool.cli.commands import command
 from bayespool.cli.files import RUNS, WITH_OWN, Files, check_keywords, files_argument, stage_progress
 from bayespool.cli.messages import echo
-from bayespool.cli.parameters import own_option, stored_value
+from bayespool.cli.parameters import flag_of, own_option, stored_value
 from bayespool.cli.results import Outputs, is_as_json, print_document
 from bayespool.errors import InputError, OutputError
 from bayespool.names import split_list
@@ -36,10 +36,18 @@ def score(files: Files, keywords: dict[str, Any], outputs: Outputs, per_topic: b
     """Score runs: values as trec_eval gives them, their bounds, the papers' corrections, and the posterior
     with its interval.
 
-    Without --pool the posterior rests on priors alone, and the first note names what cures that.
+    Without --pool the posterior rests on priors alone, and the first note names what cures that. With several
+    collections a run is a folder or a pattern, run-a/{collection}.run, and a table has them and their mean.
+    Without --qrels the labels of --judge say what they say, with no interval.
     """
-    _check(outputs, keywords)
     files.check_runs(keywords, "score")
+    if len(files.collections) > 1:
+        outputs.write(files.compute_several(_several_keywords(keywords, outputs)))
+        return
+    _check(outputs, keywords)
+    if files.lack_people:
+        outputs.write(files.compute_by_labels(experiments.score_labels, keywords))
+        return
     _write(files.compute(scoring.score, keywords), outputs, per_topic=per_topic)
 
 
@@ -102,6 +110,27 @@ def _write_example(example: experiments.Simulation, folder: Path) -> None:
             if is_other and not stored_value("overwrite"):
                 raise OutputError(f"{place}: is there already; name another folder, or --overwrite it")
     example.write(folder)
+
+
+def _several_keywords(keywords: Mapping[str, Any], outputs: Outputs) -> dict[str, Any]:
+    """Return keywords for several collections, or raise for an option that is of one."""
+    from bayespool.scoring.asked import AskedKeywords
+
+    known = {
+        "measures",
+        "estimators",
+        "scope",
+        "baseline",
+        "level",
+        "control",
+        *AskedKeywords.__annotations__,
+    }
+    if keywords.get("tests", ["paired-t"]) == ["paired-t"]:
+        known.add("tests")
+    options = [*sorted(keywords.keys() - known), *["columns"] * bool(outputs.columns)]
+    if options:
+        raise InputError(f"{flag_of(options[0])} beside several collections", hint="leave it out")
+    return {name: value for name, value in keywords.items() if name != "tests"}
 
 
 def _check(outputs: Outputs, keywords: Mapping[str, Any]) -> None:
@@ -181,8 +210,14 @@ def _table(listed: str) -> dict[str, Any]:
     first="qrels pool organizations measures baseline posterior_settings unpool collections output report "
     "figure random_seed",
     more="estimators scope tests level control announce rope groups systems repool_to "
-    f"{WITH_OWN} table columns sort",
+    f"{WITH_OWN} scores table columns sort",
     own={
+        "scores": own_option(
+            "--scores",
+            type=Path,
+            help="Scores in place of runs and qrels: CSV of system, topic or task and score, or the result "
+            "files of mteb or BEIR, in a folder for each system.",
+        ),
         **_table(
             "differences groups system_differences runs across_measures variance significance reliability"
         ),
@@ -199,17 +234,42 @@ def _table(listed: str) -> dict[str, Any]:
     },
     short="Compare runs: differences, ranks, significance tests",
 )
-def compare(files: Files, keywords: dict[str, Any], outputs: Outputs) -> None:
+def compare(files: Files, keywords: dict[str, Any], outputs: Outputs, scores: Path | None = None) -> None:
     """Compare runs: differences with intervals, probabilities and ranks, significance tests, and the
     probability that judging the unjudged documents takes a significant difference back.
+
+    With several collections a run is a folder or a pattern, run-a/{collection}.run; with --scores a table
+    stands for runs and judgments.
     """
     from bayespool.comparisons.tables import PAIR_COLUMNS, PAIR_KEYS
+
+    if scores is not None:
+        outputs.write(_compare_table(scores, files, keywords))
+        return
+    if len(files.collections) > 1:
+        outputs.write(files.compute_several(_several_keywords(keywords, outputs)))
+        return
 
     outputs.arrangement.check(PAIR_COLUMNS, PAIR_KEYS)
     if "baseline" in keywords:
         keywords["baseline"] = [_run_name(text) for text in keywords["baseline"]]
     comparison = files.compute(comparisons.compare, keywords)
     outputs.write(replace(comparison, arrangement=outputs.arrangement))
+
+
+def _compare_table(scores: Path, files: Files, keywords: Mapping[str, Any]) -> comparisons.Leaderboard:
+    """Compare systems by a table, or raise for files and options that it has no use for."""
+    if files.are_named or files.names:
+        raise InputError("runs or judgments beside --scores", hint="leave one of the two out")
+    given = dict(keywords)
+    for name, of_table in (("measures", "measure"), ("tests", "test")):
+        if len(values := given.pop(name, ())) > 1:
+            raise InputError(f"several {name} beside --scores", hint="name one")
+        given |= dict.fromkeys([of_table] * len(values), values[0] if values else None)
+    known = {"measure", "test", "baseline", "control", "ci_prob", "random_seed"}
+    if options := sorted(given.keys() - known):
+        raise InputError(f"{flag_of(options[0])} beside --scores", hint="leave it out")
+    return comparisons.compare_table(scores, **given)
 
 
 def _run_name(text: str) -> str:

@@ -170,13 +170,13 @@ def make_encoding(
 ) -> Encoding:
     """Create the encoding that runs are read into before `finish_collection`.
 
-    An unknown order, or qrels without a relevant document, is an `InputError`.
+    An unknown order, or qrels without a relevant document but nobody's or a design's, is an `InputError`.
     """
     if order not in get_args(Order):
         raise InputError(f"no order {order!r}", hint=known_names(order, get_args(Order)))
     if exclusion is not None:
         qrels = exclusion.take_out(qrels)
-    if not (qrels.relevance > 0).any():
+    if qrels.lacks_relevant:
         raise InputError("no document is relevant", path=qrels.path, hint="is this the right qrels file?")
     return Encoding(qrels, order=order, scores=scores, exclusion=exclusion, documents=documents)
 
@@ -253,7 +253,7 @@ def _sample(
 ) -> Sample | None:
     """Return the random sample that the judgments were published with, or None."""
     qrels, uniform = encoding.qrels, negative in ("sampled", "sampled-together")
-    by_topic = negative != "sampled-together"
+    by_topic = negative != "sampled-together" and not qrels.over_topics
     if qrels.stratum is None and qrels.inclusion is None and not uniform:
         return None
     inclusion, stratum = np.full(len(relevance), np.nan), None

@@ -33,7 +33,7 @@ from bayespool.collection.formats import csv_rows, parse_bytes, read_lines
 from bayespool.collection.lines import LABELS, NO_LABEL, QRELS, run_layout
 from bayespool.collection.rankings import topic_ranks
 from bayespool.collection.records import Labels, Qrels, Run, Skipped
-from bayespool.collection.samples import sampled_qrels
+from bayespool.collection.samples import OVER_TOPICS, sampled_qrels
 from bayespool.errors import InputError, InputWarning, OutputError, warn_caller
 from bayespool.tables.files import MAX_FILE_SIZE, PathLike, atomic_write
 from bayespool.tables.formatting import counted
@@ -459,10 +459,15 @@ def write_qrels(qrels: Qrels, path: PathLike) -> None:
 
 
 def qrels_content(qrels: Qrels, path: PathLike, *, second: Sequence[str] | None = None) -> bytes:
-    """Return the bytes that `write_qrels` writes, optionally with custom text in the second column."""
+    """Return the bytes that `write_qrels` writes, optionally with custom text in the second column.
+
+    Those of a sample have its strata, too (`bayespool.collection.samples.sampled_qrels`).
+    """
     queries, documents = _topic_texts(qrels.query_id, path), _documents(qrels.doc_id, path)
-    columns = queries, second or ["0"] * len(queries), documents, qrels.relevance.tolist()
-    return _content("".join(f"{q} {s} {d} {r}\n" for q, s, d, r in zip(*columns, strict=True)), path)
+    columns = [queries, second or [OVER_TOPICS if qrels.over_topics else "0"] * len(queries), documents]
+    columns += [] if qrels.stratum is None else [qrels.stratum.tolist()]
+    lines = zip(*columns, qrels.relevance.tolist(), strict=True)
+    return _content("".join(f"{' '.join(map(str, line))}\n" for line in lines), path)
 
 
 def write_organizations(organizations: Mapping[str, str], path: PathLike) -> None:

@@ -103,6 +103,8 @@ class Qrels:
     inclusion : ndarray of float64, shape (line,), or None
         Of published samples: the stratum that a document was sampled from, or the probability with which it
         was, NaN where there is none.
+    over_topics : bool
+        Whether strata go over all topics; else each topic's are sampled alone.
     """
 
     query_id: pa.DictionaryArray
@@ -112,6 +114,13 @@ class Qrels:
     skipped: tuple[Skipped, ...] = ()
     stratum: IntArray | None = None
     inclusion: FloatArray | None = None
+    over_topics: bool = False
+
+    @property
+    def lacks_relevant(self) -> bool:
+        """Whether no document is relevant, as few answers to a design may be, and what nobody judged is."""
+        is_nobodys = self.path is None and not (self.relevance >= 0).any()
+        return not ((self.relevance > 0).any() or is_nobodys or self.over_topics)
 
     def __repr__(self) -> str:
         return f"<Qrels: {counted(len(self.doc_id), 'judgment')}, {_topics(self.query_id)}>"

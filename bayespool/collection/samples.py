@@ -29,6 +29,8 @@ _INTEGER = re.compile(rb"[+-]?[0-9]{1,9}")
 _NOT_SAMPLED = -999  # of prels, and below
 _CERTAIN_METHODS = (0, 2)  # of prels: chosen for what it tells of runs, and by lot as well
 _NO_PROBABILITY = b"NA"
+OVER_TOPICS = "all-topics"
+"""Second column of a sample whose strata go over all topics."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -171,6 +173,7 @@ def sampled_qrels(text: bytes, path: Path, *, strict: bool) -> Qrels | None:
         skipped=skipped,
         stratum=stratum,
         inclusion=probability,
+        over_topics=stratum is not None and set(named["iteration"]) == {OVER_TOPICS.encode()},
     )
 
 

@@ -6,6 +6,7 @@ import dataclasses
 import itertools
 import os
 import re
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol, TypeGuard, cast
@@ -38,7 +39,7 @@ from bayespool.collection.readers import (
     read_run,
     run_id_from_file,
 )
-from bayespool.collection.records import Labels, Qrels, Run
+from bayespool.collection.records import UNJUDGED, Labels, Qrels, Run
 from bayespool.errors import InputError, InputWarning, warn_caller
 from bayespool.tables.formatting import counted
 
@@ -48,6 +49,8 @@ _BETWEEN = re.compile(rb"[\s,;\"']+")
 
 def join_qrels(parts: Sequence[Qrels]) -> Qrels:
     """Concatenate judgments from several sources, and drop duplicates that agree.
+
+    After a sample with strata the others are answers, which take the place of its −1.
 
     Raises
     ------
@@ -67,6 +70,8 @@ def join_qrels(parts: Sequence[Qrels]) -> Qrels:
     """
     if len(parts) == 1:
         return parts[0]
+    if parts[0].stratum is not None:
+        return _answer(parts[0], join_qrels(parts[1:]))
     query_id = pa.chunked_array([part.query_id for part in parts]).unify_dictionaries().combine_chunks()
     doc_id = pa.concat_arrays([part.doc_id for part in parts])
     relevance = np.concatenate([part.relevance for part in parts])
@@ -96,6 +101,47 @@ def join_qrels(parts: Sequence[Qrels]) -> Qrels:
         path=parts[0].path,
         skipped=tuple(skipped for part in parts for skipped in part.skipped),
     )
+
+
+def _answer(sample: Qrels, answers: Qrels) -> Qrels:
+    """Return a sample with answers in place of −1."""
+    relevance = sample.relevance.copy()
+    listed = zip(sample.query_id.to_pylist(), sample.doc_id.to_pylist(), strict=True)
+    place_of = {document: place for place, document in enumerate(listed)}
+    n_others = 0
+    lines = zip(answers.query_id.to_pylist(), answers.doc_id.to_pylist(), answers.relevance, strict=True)
+    for topic, document, answer in lines:
+        place = place_of.get((topic, document))
+        n_others += place is None and answer >= 0
+        if place is None or answer < 0:
+            continue
+        if relevance[place] not in (-1, answer):
+            where = _place(sample.path, topic, document)
+            raise InputError(
+                f"document {document} of topic {topic} has relevance {answer} here and {relevance[place]} in "
+                f"{where}",
+                path=answers.path,
+                line=_line(answers.path, topic, document),
+                hint=_KEEP_ONE,
+            )
+        relevance[place] = answer
+    if n_others:
+        text = f"{counted(n_others, 'judgment')} passed over, of documents that the sample does not list"
+        warn_caller(f"{answers.path or 'answers'}: {text}; give them as --own-judgments", InputWarning)
+    return dataclasses.replace(sample, relevance=relevance)
+
+
+def list_labeled(labels: Mapping[str, Sequence[Labels]]) -> Qrels:
+    """Return the labeled documents as qrels in which nobody judged any."""
+    parts = [
+        Qrels(of.query_id, of.doc_id, np.full(len(of.label), UNJUDGED, dtype=np.int16))
+        for several in labels.values()
+        for of in several
+    ]
+    if not parts:
+        raise InputError("no judgments, and no labels", hint="give qrels, or labels of judges")
+    with warnings.catch_warnings(category=InputWarning, action="ignore"):
+        return join_qrels(parts)
 
 
 def join_organizations(parts: Sequence[tuple[Path | None, Mapping[str, str]]]) -> dict[str, str]:

@@ -11,6 +11,7 @@ from .draws import (
     significant_draws as significant_draws,
     simultaneous_order as simultaneous_order,
 )
+from .leaderboard import Leaderboard as Leaderboard, compact_letters as compact_letters
 from .outcomes import (
     Reversals as Reversals,
     brier_score as brier_score,
@@ -38,6 +39,7 @@ from .reversing import (
     judgment_subset as judgment_subset,
 )
 from .sentences import comparison_sentence as comparison_sentence
+from .several import compare_table as compare_table, score_several as score_several
 from .significance import (
     SignificanceTest as SignificanceTest,
     adjust_p_values as adjust_p_values,

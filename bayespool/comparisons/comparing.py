@@ -22,7 +22,12 @@ from bayespool.comparisons.draws import (
     largest_difference,
     significant_draws,
 )
-from bayespool.comparisons.pairs import CommonTopics, compare_on_common_topics, compared_pairs
+from bayespool.comparisons.pairs import (
+    CommonTopics,
+    check_baseline,
+    compare_on_common_topics,
+    compared_pairs,
+)
 from bayespool.comparisons.sentences import chance_text
 from bayespool.comparisons.significance import (
     ANNOUNCED_SHARE,
@@ -31,11 +36,11 @@ from bayespool.comparisons.significance import (
     dunnett,
     p_values,
 )
-from bayespool.errors import InputError, known_names
+from bayespool.errors import InputError
 from bayespool.evidence.difference_bounds import difference_bounds
 from bayespool.measures import Estimates, Estimator, Measure, Normalized, equal_tailed_interval
 from bayespool.measures.groups import groups_text
-from bayespool.names import AS_JUDGED, Control, Scope, SignificanceTest
+from bayespool.names import AS_JUDGED, BY_DESIGN, Control, Scope, SignificanceTest, leading_name
 from bayespool.notes import Note
 from bayespool.posterior import PosteriorEstimator
 from bayespool.scoring import Scores
@@ -170,7 +175,7 @@ def compare(
     systems = parse_systems(question.systems)
     named_baseline = tuple(dict.fromkeys(listed("baseline", baseline)))
     against = runs_of_systems(named_baseline, systems, collection.run_ids)
-    _check_baseline(against, collection.run_ids, tested, control)
+    check_baseline(against, collection.run_ids, tested, control)
     if against:
         by_default = collection.given_run_ids or (() if question.unpool else collection.unpooled_run_ids)
         named = by_default if run_ids is None else listed("run_ids", question.run_ids)
@@ -237,24 +242,6 @@ def _refuse_one_run(run_ids: Sequence[str]) -> None:
     """Raise `InputError` unless there are two runs or more."""
     if len(run_ids) < 2:
         raise InputError("one run cannot be compared", hint="name two or more")
-
-
-def _check_baseline(
-    baseline: Sequence[str], run_ids: Sequence[str], tests: Sequence[SignificanceTest], control: Control
-) -> None:
-    """Raise `InputError` for a baseline that is not among the runs, or tests that do not go with it."""
-    for run in baseline:
-        if run not in run_ids:
-            raise InputError(f"no run {run!r} to compare with", hint=known_names(run, run_ids))
-    if control == "dunnett":
-        if len(baseline) != 1:
-            raise InputError("dunnett compares runs with one baseline", hint="name it as the baseline")
-        if any(test != "paired-t" for test in tests):
-            raise InputError("dunnett is a t test", hint="leave out other tests, or use control holm")
-    if baseline and "tukey-hsd" in tests:
-        raise InputError(
-            "tukey-hsd controls for all pairs, not for those with a baseline", hint="use control dunnett"
-        )
 
 
 def compare_scores(
@@ -412,8 +399,8 @@ def gate(
         as its runs are of a system; on these topics only unjudged documents are uncertain. Of groups the
         verdict is on their mean with equal weight.
     estimators : str or PosteriorEstimator, optional
-        The posterior, by name: 'posterior-ratio'; default: 'posterior-combined'. Without a pool, while
-        documents are unjudged, only one that is named decides.
+        The posterior, by name: 'posterior-ratio'; or 'by-design', with answers to a design. Default:
+        'posterior-combined'. Without a pool, while documents are unjudged, only one that is named decides.
     progress : callable, optional
         Called with a text on each stage of the work as it begins: ``progress(text, done=0, total=0)``.
     **asked
@@ -445,7 +432,8 @@ def gate(
     check_number("margin", margin, least=0)
     check_number("probability", probability, above=0.5, below=1)
     question.check_scope("scope", scope)
-    estimator = question.sole_posterior
+    is_by_design = leading_name(str(estimators)) == BY_DESIGN
+    (estimator,) = question.estimators_or(()) if is_by_design else (question.sole_posterior,)
     expect_collection(collection)
     named = listed("run_ids", collection.given_run_ids if run_ids is None else question.run_ids)
     systems = parse_systems(question.systems)

@@ -13,6 +13,7 @@ import pandas as pd
 
 from bayespool.arrays import BoolArray, FloatArray, IntArray
 from bayespool.comparisons.significance import Pairs, adjust_p_values, p_values
+from bayespool.errors import InputError, known_names
 from bayespool.names import Control, SignificanceTest
 
 
@@ -49,6 +50,24 @@ def compared_pairs(run_ids: Sequence[str], baseline: Sequence[str]) -> Pairs:
     places = [list(run_ids).index(run) for run in baseline]
     others = [place for place in range(len(run_ids)) if place not in places]
     return np.tile(others, len(places)), np.repeat(places, len(others))
+
+
+def check_baseline(
+    baseline: Sequence[str], run_ids: Sequence[str], tests: Sequence[SignificanceTest], control: Control
+) -> None:
+    """Raise `InputError` for a baseline that is not among the runs, or tests that do not go with it."""
+    for run in baseline:
+        if run not in run_ids:
+            raise InputError(f"no run {run!r} to compare with", hint=known_names(run, run_ids))
+    if control == "dunnett":
+        if len(baseline) != 1:
+            raise InputError("dunnett compares runs with one baseline", hint="name it as the baseline")
+        if any(test != "paired-t" for test in tests):
+            raise InputError("dunnett is a t test", hint="leave out other tests, or use control holm")
+    if baseline and "tukey-hsd" in tests:
+        raise InputError(
+            "tukey-hsd controls for all pairs, not for those with a baseline", hint="use control dunnett"
+        )
 
 
 COMMON_COLUMNS = ("n_common", "difference_common", "p_common")

@@ -1,5 +1,6 @@
 from .angelopoulos import PredictionPowered as PredictionPowered
 from .base import Corrected as Corrected, PointCorrection as PointCorrection
+from .by_design import ByDesign as ByDesign
 from .condensed import CondensedList as CondensedList
 from .divekar_majumder import Precise as Precise
 from .froebe import FroebeBootstrap as FroebeBootstrap

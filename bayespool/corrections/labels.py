@@ -31,6 +31,7 @@ from bayespool.evidence.ideals import judged_tally, level_index, relevance_level
 from bayespool.evidence.labels import TOP_OF_LABELS, in_top, is_other
 from bayespool.measures import Additive, Normalized, Values
 from bayespool.measures.base import safe_ratio
+from bayespool.randomness import key_of, normals
 from bayespool.validation import check_choice, check_count
 
 NO_JUDGE = "needs labels of a judge (--judge)"
@@ -238,6 +239,14 @@ def level_rates(
 
     The last row is that of all documents, also used for empty grades; the grade −1 of no label selects it.
     """
+    counts = level_counts(collection, judge, pair, levels)
+    return np.asarray(counts / counts.sum(axis=1, keepdims=True))
+
+
+def level_counts(
+    collection: Collection, judge: Judge, pair: npt.NDArray[np.integer], levels: Sequence[int]
+) -> FloatArray:
+    """Return the numbers of documents of `level_rates`, shape (grade + 1, level)."""
     n_grades = len(judge.thresholds) + 1
     counts = np.zeros((n_grades + 1, len(levels)))
     at = level_index(collection.relevance[pair], levels)
@@ -245,7 +254,7 @@ def level_rates(
     np.add.at(counts, (grade[grade >= 0], at[grade >= 0]), 1.0)
     counts[-1] = np.bincount(at, minlength=len(levels))
     counts[counts.sum(axis=1) == 0] = counts[-1]
-    return np.asarray(counts / counts.sum(axis=1, keepdims=True))
+    return counts
 
 
 _NOTHING_HIDDEN = "needs documents that one organization alone contributed"
@@ -375,9 +384,17 @@ class JudgeRates(LabelCorrection):
     ----------
     judge : str, optional
         Name of the judge; default: the collection's only one.
+    n_draws : int, default 4000
+        Draws of the shares, from which intervals of sums of gains are read.
+    random_seed : int, default 1
 
     Notes
     -----
+    Intervals of sums of gains have two errors: of the shares, each with the Dirichlet distribution of its
+    counts (and 1/2 for each level), which runs have in common; and of relevance by these shares, document by
+    document. They take hidden documents for a random sample of documents like the unjudged ones, whatever
+    their run and topic.
+
     The method is the posterior with labels, but without organizations, topics and all other predictors. It
     counts hidden documents down to rank 30, or to the cutoff if that is deeper. Sums of gains, average
     precision, (expected) reciprocal rank and success are expectations with independent probabilities
@@ -388,6 +405,9 @@ class JudgeRates(LabelCorrection):
 
     Edges: without unjudged documents the value is B; without a hidden document it is NaN.
     """
+
+    n_draws: int = 4000
+    random_seed: int = 1
 
     def by_labels(self, collection: Collection, bounds: Bounds, judge: Judge) -> Corrected:
         """Return expected scores."""
@@ -401,6 +421,31 @@ class JudgeRates(LabelCorrection):
         if not len(hidden):
             values = np.where(is_open[:, None], np.nan, bounds.lower)
             return Corrected(values, notes=run_notes((is_open, _NOTHING_HIDDEN)))
-        gain = (level_rates(collection, judge, hidden, levels) @ gains)[np.append(judge.grade, -1)[document]]
+        grade = np.append(judge.grade, -1)[document]
+        gain = (level_rates(collection, judge, hidden, levels) @ gains)[grade]
         amounts = amounts_with_expected(measure, level, opened, gain)
-        return Corrected(normalize_expected(collection, bounds, amounts))
+        draws = None
+        if isinstance(measure, Additive):
+            weight = np.where(opened, rank_weights(collection, measure, levels, level.shape[2]), 0.0)
+            counts = level_counts(collection, judge, hidden, levels)
+            draws = self._draws(bounds, weight, grade, counts, gains)
+        return Corrected(normalize_expected(collection, bounds, amounts), draws=draws)
+
+    def _draws(
+        self, bounds: Bounds, weight: FloatArray, grade: IntArray, counts: FloatArray, gains: FloatArray
+    ) -> Values:
+        """Draw scores from rates by grade that are as uncertain as their counts, shape (draw, run, topic)."""
+        rng = np.random.default_rng(key_of(self.random_seed, "judge-rates"))
+        rates = np.stack([rng.dirichlet(of + 0.5, self.n_draws) for of in counts], axis=1)
+        mean = rates @ gains  # (draw, grade)
+        variance = np.maximum(rates @ gains**2 - mean**2, 0.0)
+        of_grade = [np.where(grade == g, weight, 0.0) for g in (*range(len(counts) - 1), -1)]
+        total = np.stack([w.sum(axis=2) for w in of_grade], axis=2)  # (run, topic, grade)
+        square = np.stack([np.square(w).sum(axis=2) for w in of_grade], axis=2)
+        room = np.maximum(bounds.most.scores() - bounds.lower, 0)
+        amounts = np.repeat(bounds.low.amount[None], self.n_draws, axis=0)
+        for r, run_id in enumerate(bounds.run_ids):
+            own = [normals(self.n_draws, self.random_seed, run_id, topic) for topic in bounds.query_ids]
+            added = mean @ total[r].T + np.stack(own, axis=1) * np.sqrt(variance @ square[r].T)
+            amounts[:, r] += to_integer_amounts(clip_to_bounds(added, room[r]), bounds.measure)
+        return Values(amounts, bounds.measure.unit)

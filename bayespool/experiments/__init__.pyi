@@ -23,6 +23,7 @@ from .graded_runs import DesignResult as DesignResult, run_design as run_design
 from .judge_checks import JudgeCheck as JudgeCheck, check_judges as check_judges
 from .keeping import KeptJudgmentsResult as KeptJudgmentsResult, keep_judgments as keep_judgments
 from .label_agreement import LabelAgreement as LabelAgreement, compare_judges as compare_judges
+from .labels_alone import LabelScores as LabelScores, score_labels as score_labels
 from .leave_out_results import (
     LeaveOutResult as LeaveOutResult,
     LeaveOutSeveralResult as LeaveOutSeveralResult,

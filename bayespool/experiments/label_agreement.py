@@ -29,7 +29,7 @@ from bayespool.validation import check_count
 PEOPLE = "people"
 _LEAST_COPIED = 50  # documents without a difference
 _NAMES = ("agreement", "kappa", "auc")
-COLUMNS = {
+COLUMNS: Mapping[str, Column] = {
     "judge": Column("judge", "text", "The judge."),
     "reference": Column("compared\nwith", "text", "People, by the judgments, or another judge."),
     "label_from": Column("label\nfrom", "threshold", "A label of this or more says relevant."),

@@ -1,8 +1,10 @@
 from .comparisons import (
+    draw_collections as draw_collections,
     draw_comparison as draw_comparison,
     draw_leaderboard as draw_leaderboard,
     draw_reversals as draw_reversals,
     plot_calibration as plot_calibration,
+    plot_collection as plot_collection,
     plot_differences as plot_differences,
     plot_leaderboard as plot_leaderboard,
     plot_p_values as plot_p_values,

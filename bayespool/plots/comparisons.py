@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 _SCOPES = {
     "population": "a population of topics",
     "these-topics": "these topics",
+    "groups": "a population of tasks",
 }
 _LOOKS = {
     "population": ("0.75", 0.5),
@@ -29,6 +30,7 @@ _LOOKS = {
 _AS_JUDGED = "as-judged"
 _MAX_PAIRS_DRAWN = 15
 _MAX_WIDTH_SIDE_BY_SIDE = 8.0  # inches
+_LEAST_SMALL_PANEL = 1.6  # inches
 _MAX_RUNS_WITH_TEXT = 12  # beyond, cells are too small for text
 
 
@@ -213,6 +215,10 @@ def plot_leaderboard(
         options: dict[str, Any] = {"mfc": face, "mec": style.PALETTE[3], "ms": size}
         axes.plot(expected[which], place[which], "D", **options)
     style.row_axis(axes, list(rows["run_id"]), getattr(comparison, "far_runs", ()))
+    if letters := [str(text) for text in rows.get("letters", ()) if text == text and text]:
+        beside = axes.secondary_yaxis("right")
+        beside.set_yticks(place, letters if len(letters) == n else [""] * n, fontsize=style.SMALLEST_TEXT)
+        beside.tick_params(length=0)
     axes.set_xlim(0.5, n + 0.5)
     axes.locator_params(axis="x", integer=True)
     prob = level(rows["ci_prob"].iloc[0])
@@ -242,6 +248,98 @@ def draw_leaderboard(comparison: Any) -> Figure:
     rows = comparison.to_frame("runs").dropna(subset="value")
     plots = [partial(plot_leaderboard, comparison, measure) for measure in rows["measure"].unique()]
     return style.draw_panels(plots, width=5, height=1.6 + 0.25 * rows["run_id"].nunique(), n_columns=2)
+
+
+def plot_collection(
+    leaderboard: Any,
+    collection: str,
+    measure: object = None,
+    *,
+    estimator: str | None = None,
+    scope: str | None = None,
+    legend: bool = True,
+    ax: Axes | None = None,
+) -> Axes:
+    """Plot the scores of runs on a collection or task, or their means, one row per run.
+
+    Runs are in the order of their means, the highest at the top; thin lines are bounds.
+
+    Parameters
+    ----------
+    leaderboard : bayespool.comparisons.Leaderboard
+        Or one that is read back.
+    collection : str
+        Name of a collection or task, or ``mean``.
+    measure : measure, optional
+        That of the mean; default: the first.
+    estimator, scope : str, optional
+        Default: the first.
+    legend : bool
+    ax : matplotlib.axes.Axes, optional
+
+    Raises
+    ------
+    InputError
+        The leaderboard has no such collection, measure, estimator or scope.
+    """
+    runs = style.measure_rows(leaderboard.to_frame("runs"), measure)
+    frame = leaderboard.to_frame("scores")
+    rows = frame[frame["measures"] == runs["measure"].iloc[0]]
+    for column, value in {"estimator": estimator, "scope": scope, "collection": collection}.items():
+        rows, _ = style.rows_with(rows, column, value, column)
+    order = runs.drop_duplicates("run_id").sort_values("value", ascending=False, kind="stable")["run_id"]
+    rows = rows.set_index("run_id").reindex(list(order))
+    axes, place = style.axes_or_new(ax, height=1.2 + 0.25 * len(rows)), np.arange(len(rows))
+    size = float(np.clip(72 * style.inches_per_row(axes, len(rows)) * 0.25, 2.5, 6))
+    is_open = (rows["bound_upper"] > rows["bound_lower"]).to_numpy()
+    ends = rows["bound_lower"][is_open], rows["bound_upper"][is_open]
+    if is_open.any():
+        axes.hlines(place[is_open], *ends, color="0.6", lw=0.8, label="bounds")
+    with_draws = rows["lower"].notna().to_numpy()
+    if with_draws.any():
+        label = f"{level(rows['ci_prob'].max())} interval"
+        ends = rows["lower"][with_draws], rows["upper"][with_draws]
+        axes.hlines(place[with_draws], *ends, color=style.POSTERIOR, alpha=0.5, lw=size, label=label)
+    axes.plot(rows["value"], place, "|", color="black", ms=2 * size, label="estimate")
+    look = style.estimator_look(_AS_JUDGED).marker
+    axes.plot(rows["as_judged"], place, ls="", ms=0.8 * size, label="as judged", **look)
+    style.row_axis(axes, list(rows.index))
+    if legend:
+        style.legend_above(axes)
+    name, basis = str(rows["measure"].iloc[0]), str(rows["basis"].iloc[0])
+    is_of_one = frame["measure"].nunique() == 1
+    own = basis if collection == "mean" else "" if is_of_one else name
+    title = ", ".join(filter(None, [style.short_name(collection, 20), own]))
+    return style.label_axes(axes, name if is_of_one else "score", title=title)
+
+
+def draw_collections(leaderboard: Any, measure: object = None) -> Figure:
+    """Draw a panel of `plot_collection` for each collection or task and one for the means, on shared axes.
+
+    Parameters
+    ----------
+    leaderboard : bayespool.comparisons.Leaderboard
+        Or one that is read back.
+    measure : measure, optional
+        That of the mean; default: the first.
+    """
+    scores = leaderboard.to_frame("scores")
+    names, n_runs = list(dict.fromkeys(scores["collection"])), scores["run_id"].nunique()
+    grid: dict[str, Any] = {"n_columns": 4, "least_width": _LEAST_SMALL_PANEL}
+    figure, panels = style.figure_grid(len(names), width=1.9, height=0.6 + 0.2 * n_runs, **grid)
+    for name, panel in zip(names, panels, strict=True):
+        plot_collection(leaderboard, name, measure, ax=panel)
+    ends = np.array([panel.get_xlim() for panel in panels])
+    margin = 0.03 * (ends.max() - ends.min())
+    places = [panel.get_subplotspec() for panel in panels]
+    n_columns = 1 + max(place.colspan.start for place in places if place)
+    for i, (panel, place) in enumerate(zip(panels, places, strict=True)):
+        is_left, is_last = bool(place and place.is_first_col()), i + n_columns >= len(panels)
+        panel.set_xlim(ends.min() - margin, ends.max() + margin)
+        panel.tick_params(labelleft=is_left, labelbottom=is_last)
+        if not is_last:
+            panel.set_xlabel("")
+    return style.finish(figure)
 
 
 def _size_of_ranks(n_runs: int) -> tuple[float, float]:

@@ -58,7 +58,12 @@ def axes_or_new(ax: Axes | None, *, width: float = 5, height: float = 4) -> Axes
 
 
 def figure_grid(
-    n_panels: int, *, width: float = 3.6, height: float = 3.6, n_columns: int = 3
+    n_panels: int,
+    *,
+    width: float = 3.6,
+    height: float = 3.6,
+    n_columns: int = 3,
+    least_width: float = _LEAST_PANEL_WIDTH,
 ) -> tuple[Figure, Sequence[Axes]]:
     """Return a new figure (unmanaged by pyplot) and its equally sized axes.
 
@@ -73,13 +78,15 @@ def figure_grid(
         Of a panel, in inches.
     n_columns : int, default 3
         Panels in a row.
+    least_width : float, default 2.6
+        Of a panel where the width of figures is set, in inches.
     """
     from matplotlib.figure import Figure
 
     if n_panels < 1:
         raise InputError("a figure needs a panel")
     if total := rcParams["figure_width"]:
-        fitting = max(1, int(total / _LEAST_PANEL_WIDTH))
+        fitting = max(1, int(total / least_width))
         n_columns = min(n_columns, fitting if n_panels <= _MOST_BELOW * fitting else fitting + 1)
     n_rows = -(-n_panels // n_columns)
     n_columns = -(-n_panels // n_rows)  # four panels are two by two, and no place is empty
@@ -259,7 +266,9 @@ def heat_map(axes: Axes, shares: Any, *, bar: Mapping[str, Any], **options: Any)
 
 def measure_rows(frame: pd.DataFrame, measure: object = None) -> pd.DataFrame:
     """Return a table's rows for a measure (default: the first), or raise `InputError` if there are none."""
-    name = str(frame["measure"].iloc[0] if measure is None else parse_measure(measure))
+    known = set(frame["measure"])  # of which a table of scores may have other names
+    name = str(frame["measure"].iloc[0] if measure is None else measure)
+    name = name if name in known else str(parse_measure(measure))
     rows = frame[frame["measure"] == name]
     if rows.empty:
         known_measures = ", ".join(dict.fromkeys(frame["measure"]))

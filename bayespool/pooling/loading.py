@@ -7,7 +7,7 @@ import re
 import warnings
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -45,7 +45,14 @@ from bayespool.collection.reading_keys import (
     parse_reading,
 )
 from bayespool.collection.scope import Exclude, Topics, gather_kept_qrels, read_exclusion, select_topics
-from bayespool.collection.sources import Judges, gather_judges, gather_organizations, gather_runs, irds_name
+from bayespool.collection.sources import (
+    Judges,
+    gather_judges,
+    gather_organizations,
+    gather_runs,
+    irds_name,
+    list_labeled,
+)
 from bayespool.errors import (
     BayespoolWarning,
     InputError,
@@ -54,6 +61,7 @@ from bayespool.errors import (
     some,
     warn_caller,
 )
+from bayespool.measures.parsing import parse_sole_measure
 from bayespool.pooling.choosing import PoolPlan
 from bayespool.pooling.discovery import (
     PoolRule,
@@ -73,7 +81,7 @@ _MAX_UNEXPLAINED_SHARE = 0.1  # of judgments, by the pooled runs
 
 
 def read_collection(
-    qrels: Judgments,
+    qrels: Judgments | None,
     runs: Runs = (),
     *,
     pool: Runs | None = None,
@@ -106,7 +114,9 @@ def read_collection(
     qrels : Judgments
         A TREC file; a data frame of pandas or polars or an Arrow table; ``{query_id: {doc_id: relevance}}``;
         rows, such as those of ir_measures; an object of ranx; ``irds:`` and a name of ir_datasets; `Qrels`.
-        A list of these is joined; a document with another relevance in each is an error.
+        A list of these is joined; a document with another relevance in each is an error. After a sample with
+        strata, as `bayespool.auditing.draw_design` draws it, the others are answers to it. None where there
+        are labels of ``judges`` alone: their documents are then unjudged.
     runs : Runs
         Runs to score, which did not contribute to the pool: paths, globs, folders and the other forms of the
         judgments, mixed at will; several of them, or a mapping from names to them
@@ -216,7 +226,9 @@ def read_collection(
         max_file_size=max_file_size,
         progress=progress,
     )
-    judgments, topic_note = select_topics(gather_qrels(qrels, reading=reading), topics, runs, reading=reading)
+    labels = gather_judges(judges, reading=reading)
+    given = list_labeled(labels) if qrels is None else gather_qrels(qrels, reading=reading)
+    judgments, topic_note = select_topics(given, topics, runs, reading=reading)
     encoding = make_encoding(
         judgments,
         order=order,
@@ -249,7 +261,6 @@ def read_collection(
     by_run = {n: _replace_file_names(each, list(collection.run_ids)) for n, each in of_runs.columns.items()}
     tables = Attributes(by_run), topics_table, documents_table
     collection = with_attributes(collection, *tables, reading=reading)
-    labels = gather_judges(judges, reading=reading)
     collection = add_judges(collection, labels)
     own_qrels = None
     if own_judgments is not None:
@@ -405,7 +416,10 @@ def _replace_file_names(organization_of: Mapping[str, str], run_ids: list[str]) 
 
 
 _NEEDED = {"qrels": 'qrels = "qrels.txt"', "pool": 'pool = "runs"'}
-_KEYS: Mapping[str, ReadingKey] = {"name": ReadingKey(), "qrels": FILES, "pool": FILES, **READING_KEYS}
+_KEYS: Mapping[str, ReadingKey] = {
+    **{"name": ReadingKey(), "measure": ReadingKey(), "qrels": FILES, "pool": FILES},
+    **READING_KEYS,
+}
 # keys of old, which are settings in pool_strategy
 _OF_PLAN = {f"pool_{name}": name for name in ("budget", "run_depth", "shares", "rel")}
 _OF_PLAN["pool_seed"] = "random_seed"
@@ -464,11 +478,11 @@ def read_collections(
     {'example': 21}
     """
     files = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
-    described = [read_description(Path(path)) for path in files]
-    check_collection_names(name for name, _ in described)
+    described = [read_description(Path(path), _NEEDED) for path in files]
+    check_collection_names(each.name for each in described)
     shared = parse_reading(reading) if isinstance(reading, str) else dict(reading)
     collections = {}
-    for path, (name, arguments) in zip(files, described, strict=True):
+    for path, (name, arguments, _) in zip(files, described, strict=True):
         try:
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
@@ -496,19 +510,28 @@ def check_collection_names(names: Iterable[str]) -> None:
         known.add(name.casefold())
 
 
-def read_description(path: Path) -> tuple[str, dict[str, Any]]:
-    """Return the collection name and the `read_collection` arguments from a TOML file."""
+class Description(NamedTuple):
+    """Description of a collection in a TOML file: name, arguments of `read_collection`, measure."""
+
+    name: str
+    arguments: dict[str, Any]
+    measure: str | None
+
+
+def read_description(path: Path, needed: Iterable[str] = ("qrels",)) -> Description:
+    """Read the TOML file of a collection, with the keys that are needed."""
     given, line_of = read_toml(path)
-    for key, example in _NEEDED.items():
+    for key in needed:
         if key not in given:
-            raise InputError(f"{key} is missing", path=path, hint=f"add a line {example}")
+            raise InputError(f"{key} is missing", path=path, hint=f"add a line {_NEEDED[key]}")
     arguments = {}
     for key, value in given.items():
         try:
             arguments[key] = _argument(key, value, path.parent)
         except InputError as error:
             raise InputError(error.reason, path=path, line=line_of(key), hint=error.hint) from None
-    return arguments.pop("name", path.stem), arguments
+    name, measure = arguments.pop("name", path.stem), arguments.pop("measure", None)
+    return Description(name, arguments, measure)
 
 
 def _argument(key: str, value: Any, folder: Path) -> Any:
@@ -519,6 +542,8 @@ def _argument(key: str, value: Any, folder: Path) -> Any:
     check_key(key, value, _KEYS)
     if key == "name":
         check_collection_names([value])
+    if key == "measure":
+        parse_sole_measure(value)
     if not _KEYS[key].is_path:
         return value
     if isinstance(value, dict):

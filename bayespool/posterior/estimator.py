@@ -34,7 +34,7 @@ from bayespool.posterior.completion import Completion
 from bayespool.posterior.distance import distance_from_pool, with_kinds
 from bayespool.posterior.failures import find_failures
 from bayespool.posterior.fitting import fit_threshold, learn_threshold
-from bayespool.posterior.lots import fit_lots
+from bayespool.posterior.lots import find_fallback, fit_lots
 from bayespool.posterior.mixtures import ThresholdPosterior
 from bayespool.posterior.notes import draw_notes, run_notes, worst_of_models
 from bayespool.posterior.partial_pool import partial_pool_shift
@@ -294,7 +294,7 @@ class PosteriorEstimator:
             return (self.model,)
         if problem.has_pool_evidence:
             return COMBINED_MODELS
-        return (*COMBINED_MODELS, FALLBACK_MODEL) if problem.has_evidence else (FALLBACK_MODEL,)
+        return (*COMBINED_MODELS, FALLBACK_MODEL) if problem.has_evidence else (find_fallback(problem),)
 
     def _complete(
         self,

@@ -29,7 +29,7 @@ from bayespool.models.registry import LOTS
 from bayespool.posterior.drawing import add_shared_effects
 from bayespool.posterior.fitting import fit_prepared
 from bayespool.posterior.mixtures import ThresholdPosterior
-from bayespool.posterior.preparation import ScoringProblem
+from bayespool.posterior.preparation import FALLBACK_MODEL, ScoringProblem
 from bayespool.posterior.thresholds import Threshold
 from bayespool.posterior.unknowns import DocumentPlaces, Unknowns
 from bayespool.posterior.work import SharedWork
@@ -130,6 +130,12 @@ def fit_lots(problems: list[ScoringProblem], engine: Engine, n_draws: int, rando
     n_elsewhere = draw_relevant_elsewhere(unknowns, [p.threshold for p in problems], n_draws, random_seed)
     places = of_sample[0].places(COMPANY_DEPTH)
     return Lots(of_sample[0].unknowns, places, by_lot, tuple(posteriors), n_elsewhere)
+
+
+def find_fallback(problem: ScoringProblem) -> str:
+    """Return the model of a problem without evidence; the quickest where the sample's has all documents."""
+    is_idle = bool(problem.run_ids) and bool(find_lots(problem.collection)[problem.unknowns.pair].all())
+    return "background" if is_idle else FALLBACK_MODEL
 
 
 def find_lots(collection: Collection) -> BoolArray:

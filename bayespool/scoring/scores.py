@@ -20,6 +20,7 @@ from bayespool.measures.groups import Groups
 from bayespool.measures.populations import estimate_population
 from bayespool.notes import Note, noted
 from bayespool.report.saving import StoredResult, content, read_result, result_of_json
+from bayespool.scoring.checked_by_design import check_notes, design_sentences
 from bayespool.scoring.columns import RUN_COLUMNS
 from bayespool.scoring.grouped import group_sentences, groups_table
 from bayespool.scoring.readable import (
@@ -319,7 +320,8 @@ class Scores(ReadableScores):
 
     def notes(self) -> tuple[Note, ...]:
         """Return notes on the pool, the ideal rankings and the runs."""
-        return tuple(notes_of(self.metadata, self.run_notes, self.run_ids, self.measures))
+        first = check_notes(self.estimates, self.ci_prob)
+        return (*first, *notes_of(self.metadata, self.run_notes, self.run_ids, self.measures))
 
     @property
     def title(self) -> str:  # type: ignore[override]
@@ -334,6 +336,7 @@ class Scores(ReadableScores):
         sentences = score_sentences(self._scores.frame, self.measures, n_topics, self.metadata)
         if self.groups is not None:
             sentences += group_sentences(self)
+        sentences += design_sentences(self.estimates, self.ci_prob)
         for measure, values in self.metadata.get("truth", {}).items():
             true_values = ", ".join(f"{run} {number(value)}" for run, value in values.items())
             sentences.append(f"truth of the simulation, {measure} if all were judged: {true_values}")

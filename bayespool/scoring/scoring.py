@@ -29,6 +29,7 @@ from bayespool.scoring.cautions import (
     judged_run_notes,
     warn_of_judged_runs,
 )
+from bayespool.scoring.checked_by_design import ESTIMATORS_BY_DESIGN, answers_a_design
 from bayespool.scoring.estimators import (
     estimator_labels,
     refuse_too_many_draws,
@@ -66,7 +67,8 @@ def score(
         effects of columns follow a plus: posterior-ratio + (1 | type). The three stand for
         `bayespool.scoring.DEFAULT_ESTIMATORS`, `bayespool.scoring.ALL_ESTIMATORS` and
         `bayespool.scoring.PAIRED_ESTIMATORS`, in which each published correction is followed by the
-        posterior of its hierarchical form.
+        posterior of its hierarchical form. Where the judgments are answers to a design beside labels, the
+        default are by-design and posterior-combined.
     scope : {"these-topics", "population", "groups"}, default "these-topics"
         What is uncertain: unjudged documents, or topics too (population), of which these are a sample, or for
         means of groups the groups.
@@ -117,6 +119,8 @@ def score(
     run_id  bound_lower  bound_upper
        run         0.25         0.75
     """
+    if estimators == "default" and answers_a_design(collection):
+        estimators = ESTIMATORS_BY_DESIGN
     question = Asked(collection, run_ids, measures, estimators=estimators, **asked)
     question.check_scope("scope", scope)
     targets = question.resolve(question.estimators_or("default"), may_group=True)

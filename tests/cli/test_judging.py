@@ -276,7 +276,7 @@ def test_a_refutation_is_a_note_of_scores(run: Run, small_files: Path, tmp_path:
 def test_wrong_use_of_audit_is_told(run: Run) -> None:
     says = "; the certificate says it"
     for asked, message in [
-        ("", "no judgments; --qrels, or --go-on or --verify a certificate"),
+        ("", "no judgments; --qrels or --judge, or --go-on or --verify a certificate"),
         ("--judged j.txt", "--judged without --go-on; name the certificate of the audit, too"),
         ("--go-on a.json", "--go-on without --judged; give the judgments of the documents drawn"),
         ("--go-on a.json --judged j -m P@5", f"--measure beside --go-on{says}"),

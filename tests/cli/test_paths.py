@@ -18,7 +18,7 @@ Run = Callable[..., Outcome]
 OUTPUTS = {"output", "folder", "figure", "report", "file", "tasks", "write"}
 INPUTS = {
     "runs", "qrels", "pool", "organizations", "collections", "own_judgments", "go_on", "judged", "verify",
-    "result", "prepared", "texts", "systems", "groups", "later",
+    "result", "scores", "prepared", "texts", "systems", "groups", "later",
 }  # fmt: skip
 
 

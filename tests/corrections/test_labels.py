@@ -162,7 +162,9 @@ def test_labels_of_gpt4_on_dl21(collections: Path) -> None:
         "prediction-powered": 0.0064,
     }
     assert table.loc["judge-filled", "bias"] == pytest.approx(table.loc["judge-filled", "mae"])
-    assert 0.7 < table.loc["prediction-powered", "coverage_95"] < 0.9
+    assert (
+        0.7 < table.loc["prediction-powered", "coverage_95"] < table.loc["judge-rates", "coverage_95"] < 0.95
+    )
 
 
 # u has a1 l? d? h1 m? | v1 p1 z? x? | e? f?; labels l2 d0 m1 | z2 | e0
@@ -260,6 +262,17 @@ def by_rates(measure: str) -> list[float]:
     result = estimate(JudgeRates(), measure, collection=with_labels(LABELS))
     assert result.notes == ((),)
     return result.per_topic[0].tolist()
+
+
+def test_rates_are_as_uncertain_as_their_counts() -> None:
+    """Of the label 2 one hidden document in four is of relevance 1 and two of 2: Dirichlet(3/2, 3/2, 5/2)."""
+    result = estimate(JudgeRates(n_draws=20_000), "P(rel=2)@2", collection=with_labels(LABELS))
+    assert result.draws is not None
+    drawn = result.draws.scores()[:, 0, 0]  # of the first topic, whose first document is not of relevance 2
+    assert set(np.unique(drawn)) <= {0.0, 0.5}
+    assert drawn.mean() == pytest.approx(2.5 / 5.5 / 2, abs=0.03)  # by a normal distribution
+    (deeper,) = JudgeRates().estimate(with_labels(LABELS), result.run_ids, "AP@5")
+    assert deeper.draws is None
 
 
 def test_chances_add_up() -> None:

@@ -300,7 +300,7 @@ def _check_description(rng: random.Random, folder: Path) -> bool:
     path = folder / "collection.toml"
     path.write_bytes(data if rng.random() < 0.7 else mutated(rng, data))
     with refused():
-        name, arguments = read_description(path)
+        name, arguments, _ = read_description(path)
         assert name
         assert {"qrels", "pool"} <= arguments.keys()
         return True

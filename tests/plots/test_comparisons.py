@@ -5,17 +5,21 @@ from __future__ import annotations
 from functools import cache
 
 import numpy as np
+import pandas as pd
 import pytest
 from compared import compared
 from drawn import cut_off, line, overlapping, row_names, segments
 from small import small
 
-from bayespool.comparisons import Comparison, Reversals, compare, count_reversals
+from bayespool import rc_context
+from bayespool.comparisons import Comparison, Reversals, compare, compare_table, count_reversals
 from bayespool.errors import InputError
 from bayespool.experiments import load_example
 from bayespool.plots import (
+    draw_collections,
     draw_comparison,
     draw_reversals,
+    plot_collection,
     plot_differences,
     plot_leaderboard,
     plot_rank_probabilities,
@@ -157,3 +161,28 @@ def test_announced_chances_against_what_happened() -> None:
     with pytest.raises(InputError, match="the result has no stated probabilities of"):
         plot_reversal_calibration(bare)
     assert len(draw_reversals(bare).axes) == 2 * 2
+
+
+def test_collections_have_a_panel_each_on_shared_axes_and_ranks_have_letters() -> None:
+    values = {
+        "task": ["nq", "fiqa", "fever"],
+        "a": [0.8, 0.7, 0.9],
+        "b": [0.3, 0.1, 0.4],
+        "c": [0.3, 0.2, 0.3],
+    }
+    board = compare_table(pd.DataFrame(values))
+    with rc_context({"figure_width": "column"}):
+        figure = draw_collections(board)
+    titles = [axes.get_title() for axes in figure.axes]
+    assert titles == ["nq", "fiqa", "fever", "mean, 3 of 3"]
+    assert len({axes.get_xlim() for axes in figure.axes}) == 1
+    rows = [label.get_text() for label in figure.axes[0].get_yticklabels()]
+    assert rows == ["a", "b", "c"]
+    (as_judged,) = [line for line in figure.axes[1].lines if line.get_label() == "as judged"]
+    assert as_judged.get_xdata().tolist() == [0.7, 0.1, 0.2]
+    axes = plot_leaderboard(board)
+    (beside,) = axes.child_axes
+    letters = [label.get_text() for label in beside.get_yticklabels()]
+    assert letters == board.runs["letters"].tolist()
+    with pytest.raises(InputError, match="the result has no collection 'quora'"):
+        plot_collection(board, "quora")

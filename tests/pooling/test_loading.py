@@ -317,7 +317,7 @@ def test_what_a_file_cannot_say_is_told_with_its_line(toml: Callable[..., Path])
             r"example\.toml, line 4: unknown key 'orders'; did you mean 'order'\? known: name, ",
         ),
         ("pool_seed = 3", r"line 4: unknown key 'pool_seed'; .* pool_strategy, .*take\(random_seed=3\)"),
-        ('runs = "pool"', r"line 4: unknown key 'runs'; known: name, qrels, pool, "),
+        ('runs = "pool"', r"line 4: unknown key 'runs'; known: name, measure, qrels, pool, "),
         ('order = "date"', r"line 4: order cannot be 'date'; known: score, single-precision, rank"),
         ("known_depth = 0", r"line 4: known_depth cannot be 0; at least 1"),
         ('strict = "no"', r"line 4: strict cannot be 'no'; true or false"),

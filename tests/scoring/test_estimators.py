@@ -35,6 +35,7 @@ from bayespool.scoring import (
 )
 from bayespool.scoring.estimators import with_common_topics
 
+OF_SAMPLES = ("horvitz-thompson", "by-design", "inferred-ap", "inferred-ndcg", "stat-ap")
 BY_LABELS = ("judge-filled", "judge-rates", "prediction-powered", "precise", "conformal-risk-control")
 POSTERIORS = (
     "combined", "background", "interpolated", "smoothed", "odds-ratio", "ratio", "anti-precision", "evidence",
@@ -93,8 +94,8 @@ def test_names_are_in_the_order_of_tables() -> None:
     assert tuple(name for name in posteriors if name in known) == known
     assert (
         *("as-judged", "background", "interpolated", "smoothed", "systems-adjustment", "topics-adjustment"),
-        *("anti-precision", "condensed-list", "froebe-bootstrap", "lu-moffat-culpepper", "horvitz-thompson"),
-        *("inferred-ap", "inferred-ndcg", "stat-ap"),
+        *("anti-precision", "condensed-list", "froebe-bootstrap", "lu-moffat-culpepper"),
+        *OF_SAMPLES,
         *BY_LABELS,
         *posteriors,
     ) == ESTIMATOR_NAMES
@@ -112,7 +113,7 @@ def test_every_entry_says_what_it_is() -> None:
         assert entry.source or name in (*own, "posterior-combined")
         assert bool(entry.citations) == (name not in own)
         assert bool(entry.required) == (name == "topics-adjustment")
-        assert entry.needs_sample == (name in ("horvitz-thompson", "inferred-ap", "inferred-ndcg", "stat-ap"))
+        assert entry.needs_sample == (name in OF_SAMPLES)
         assert entry.needs_judge == (name in BY_LABELS)
         assert (entry.kind == "posterior") == name.startswith("posterior-")
 
