@@ -100,6 +100,7 @@ POSTERIOR_ESTIMATORS = {
     "posterior-evidence": "document by document: which runs rank it where, and the judgments around it",
     "posterior-rankings": "document by document: how reliable the runs that rank it are",
     "posterior-difference": "what held-out runs lose, by run, organization and topic, within the bounds",
+    "posterior-judge-order": "from a sample of the judgments, nearer to the order by a judge's labels",
 }
 COMBINED_MODELS = ("ratio", "rankings")
 """Models averaged in the combined estimator."""

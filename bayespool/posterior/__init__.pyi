@@ -20,6 +20,7 @@ from .estimator import (
 )
 from .fitting import fit_prepared as fit_prepared
 from .graphs import model_graph as model_graph
+from .judge_order import PosteriorJudgeOrder as PosteriorJudgeOrder
 from .mixtures import (
     FittedModel as FittedModel,
     Mixture as Mixture,

@@ -29,7 +29,7 @@ from bayespool.names import (
     split_list,
     with_settings,
 )
-from bayespool.posterior import PosteriorDifference, PosteriorEstimator
+from bayespool.posterior import PosteriorDifference, PosteriorEstimator, PosteriorJudgeOrder
 from bayespool.posterior.preparation import estimator_prior_names
 from bayespool.tables.formatting import counted
 
@@ -61,6 +61,13 @@ register_estimator(
     citations=("webber-park-2009",),
     kind="posterior",
 )(PosteriorDifference)
+register_estimator(
+    "posterior-judge-order",
+    label="posterior\njudge order",
+    kind="posterior",
+    needs_sample=True,
+    needs_judge=True,
+)(PosteriorJudgeOrder)
 
 
 def register_model(spec: ModelSpec) -> ModelSpec:
@@ -343,9 +350,8 @@ def refuse_too_many_draws(estimators: Sequence[Estimator], bounds: Sequence[Boun
     (`bayespool.collection.files.check_memory`).
     """
     n_measures, (n_runs, n_topics) = len(bounds), bounds[0].low.amount.shape
-    n_draws = sum(
-        e.draws * e.chains for e in estimators if isinstance(e, PosteriorEstimator | PosteriorDifference)
-    )
+    with_draws = PosteriorEstimator | PosteriorDifference | PosteriorJudgeOrder
+    n_draws = sum(e.draws * e.chains for e in estimators if isinstance(e, with_draws))
     n_draws += sum(e.n_draws for e in estimators if isinstance(e, PredictionPowered | TopicsAdjustment))
     check_memory(
         8 * n_draws * n_measures * n_runs * n_topics,

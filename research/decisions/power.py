@@ -6,10 +6,11 @@
 By default the five collections, the TREC ones to depth 10. Pools of a few organizations are drawn; a run of
 each of eight others is scored, all together, by P@10, and compared with all pooled runs as in `leave_out`.
 Those with more than a tenth of the top 10 unjudged count. *variance*: that of completed differences over
-topics, over that of true ones. *rms z*: of the runs' errors over their standard deviations. Then false and
-missed differences at the usual threshold, the expected share of false ones, the share missed at the threshold
-at which 2 % are false, and which P(significant) come true: with draws as they are, and with the spread of the
-run's level, or of topics about it, changed, and with the level known.
+topics, over that of true ones. *rms z*: of the runs' errors over their standard deviations. Then errors of
+scores and what their intervals hold. Then false and missed differences at the usual threshold, the expected
+share of false ones, the share missed at the threshold at which 2 % are false, and which P(significant) come
+true: with draws as they are, and with the spread of the run's level, or of topics about it, changed, and with
+the level known.
 """
 
 from __future__ import annotations
@@ -100,6 +101,10 @@ def main() -> None:
         cells = [unjudged, *noise(own), *(numbers[name] for name in ("false", "expected", "missed"))]
         markdown((*key, len(own), *(f"{x:.3f}" for x in cells)))
     print()
+    head("collection", "organizations", "runs", "MAE", "bias", "CRPS", "in 95 %", "80 %", "50 %")
+    for key in sorted({run[:2] for run in open_runs}):
+        markdown((*key, *held([run for run in open_runs if run[:2] == key])))
+    print()
     head("draws", "false", "expected", "missed", "missed at 2 % false", "P(significant) → come true")
     for name, change in CHANGES.items():
         pairs = decided(open_runs, change)
@@ -141,6 +146,24 @@ def noise(runs: list[Scored]) -> tuple[float, float]:
     true = [(run.truth - run.pool).var(axis=1, ddof=1).mean() for run in runs]
     z = [(run.draws.mean() - run.truth.mean()) / run.draws.mean(axis=1).std() for run in runs]
     return float(np.mean(completed) / np.mean(true)), float(np.sqrt(np.mean(np.square(z))))
+
+
+def held(runs: list[Scored]) -> list[object]:
+    """Return the number of runs, their errors, and shares of intervals that hold, with standard errors."""
+    draws = [run.draws.mean(axis=1) for run in runs]
+    error = np.array([d.mean() - run.truth.mean() for d, run in zip(draws, runs, strict=True)])
+    crps = [
+        np.abs(d - run.truth.mean()).mean() - np.abs(d[:, None] - d).mean() / 2
+        for d, run in zip(draws, runs, strict=True)
+    ]
+    shares = []
+    for level in (0.95, 0.8, 0.5):
+        ends = [np.quantile(d, [0.5 - level / 2, 0.5 + level / 2]) for d in draws]
+        inside = np.array(
+            [a - 1e-9 <= run.truth.mean() <= b + 1e-9 for (a, b), run in zip(ends, runs, strict=True)]
+        )
+        shares.append(f"{100 * inside.mean():.0f} ± {100 * inside.std() / len(runs) ** 0.5:.0f}")
+    return [len(runs), *(f"{x:.4f}" for x in (np.abs(error).mean(), error.mean(), np.mean(crps))), *shares]
 
 
 def decided(runs: list[Scored], change: Callable[[Scored], np.ndarray]) -> pd.DataFrame:

@@ -109,12 +109,12 @@ def test_every_entry_says_what_it_is() -> None:
         assert entry.name == name
         assert 0 < len(entry.description) < 80
         assert entry.label.count("\n") == 1
-        own = ("judge-rates", "posterior-evidence", "posterior-rankings")
+        own = ("judge-rates", "posterior-evidence", "posterior-rankings", "posterior-judge-order")
         assert entry.source or name in (*own, "posterior-combined")
         assert bool(entry.citations) == (name not in own)
         assert bool(entry.required) == (name == "topics-adjustment")
-        assert entry.needs_sample == (name in OF_SAMPLES)
-        assert entry.needs_judge == (name in BY_LABELS)
+        assert entry.needs_sample == (name in (*OF_SAMPLES, "posterior-judge-order"))
+        assert entry.needs_judge == (name in (*BY_LABELS, "posterior-judge-order"))
         assert (entry.kind == "posterior") == name.startswith("posterior-")
 
 
