@@ -149,7 +149,10 @@ class Files:
         if len(self.collections) > 1:
             raise InputError("several collections", hint="only score, compare and leave-out take them")
         if not self.collections and not self.qrels and not (self.may_lack_people and self.judges):
-            raise InputError("no judgments", hint="give --qrels and --pool, or --collection FILE")
+            hint = "give --qrels and --pool, or --collection FILE"
+            if self.judges:
+                hint = "labels alone order no runs; draw answers of people: bayespool audit RUNS --judge …"
+            raise InputError("no judgments", hint=hint)
         described = read_description(self.collections[0]).arguments if self.collections else {}
         judgments = [path for path in self.own_judgments if path.suffix != ".json"]
         given = {

@@ -180,6 +180,8 @@ class Outputs:
                         overwrite=bool(stored_value("overwrite")),
                     )
             if self.figure:
+                if draw is None and not result.figures():
+                    raise InputError("this result has no figure", hint="leave out --figure")
                 first = result.figures()[0].draw if draw is None else draw
                 write_figures(self.figure, first or (lambda: None))
             if self.report is not None:

@@ -457,7 +457,8 @@ def gate(
     if not is_open:
         given = []
     if e.draws is None:
-        given = [f"{estimator.name}: {'; '.join(e.notes[0])}"]
+        reasons = dict.fromkeys(note for run in of_pair for note in e.notes[run])
+        given = [": ".join([estimator.name, *["; ".join(reasons)] * bool(reasons)])]
     else:
         lead = _draw_lead(e, scope, question.random_seed, units, part)
     lower, upper = (float(end) for end in equal_tailed_interval(lead, ci_prob))

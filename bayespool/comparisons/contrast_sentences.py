@@ -102,9 +102,11 @@ def _sentence(
         text += f" ({level(comparison.ci_prob)} interval {_interval(here, turn)} due to unjudged documents, "
         text += f"{by}; probability that it is higher {_chance(here, turn)})"
     text += "."
-    for scope, where in _SAMPLES[units.are_systems].items():
+    has_samples = any(len(runs) > 1 for runs in units.members)  # of one run nothing is known of runs like it
+    for scope, where in _SAMPLES[units.are_systems and has_samples].items():
         if scope in whole.index:
             row: Any = whole.loc[scope]
+            where = where if groups is not None else where.replace(", within groups,", "")
             text += f" {where} the {level(comparison.ci_prob)} interval is {_interval(row, turn)} "
             tested = f", t test over groups p {p_value(row['p_adjusted'])}" * (scope == "groups")
             text += f"(probability that it is higher {_chance(row, turn)}{tested})."

@@ -103,7 +103,9 @@ class Mean:
         runs = keys | {"run_id": np.array(run_ids, dtype=object), "value": self.value}
         runs |= {"as_judged": self.as_judged} | dict(zip(_BOUNDS, self.bounds, strict=True))
         matrices = {"difference": np.subtract.outer(self.value, self.value), "p": self.p}
-        if self.draws is not None:
+        if self.draws is None:
+            runs |= dict.fromkeys(("lower", "upper", "ci_prob"), np.nan)
+        else:
             least, most = self.limits
             lower, upper = (end.clip(least, most) for end in equal_tailed_interval(self.draws, ci_prob))
             d = compare_runs_by_draws(self.draws, ci_prob=ci_prob, largest=most - least)
@@ -278,7 +280,8 @@ class Leaderboard(Result):
         medium = "report" * (self.runs["run_id"].nunique() == 2)  # of which the differences say it
         ranks = IntervalColumn("rank_lower", "rank_upper", "ranks")
         for where, title in self._headings(self.runs):
-            columns: list[ViewColumn] = ["n_units", "as_judged", "value", IntervalColumn(), ranks, "letters"]
+            columns: list[ViewColumn] = ["n_units", "as_judged", "value"]
+            columns += [IntervalColumn(), ranks, "letters"] * ("letters" in self.runs)  # of draws
             if where["estimator"] == AS_JUDGED:
                 columns.remove("as_judged")
             yield View(
@@ -301,13 +304,13 @@ class Leaderboard(Result):
             over_all = f"; it and the bounds are over all {self._n}"
         for where, title in self._headings(self.differences):
             bounds = IntervalColumn(*_BOUNDS, "bounds", signed=True)
+            columns: list[ViewColumn] = ["difference", bounds]
+            if "prob_greater" in self.differences:
+                columns[1:] = [IntervalColumn(signed=True), bounds, "prob_greater"]
             yield View(
                 title=f"{title}: differences of means",
                 names=("run_a", "run_b"),
-                columns=(
-                    *("difference", IntervalColumn(signed=True), bounds, "prob_greater", "p"),
-                    *("wins", "losses", "ties"),
-                ),
+                columns=(*columns, "p", "wins", "losses", "ties"),
                 where=where,
                 note=f"p: {self.metadata['test']}{over_all}.",
                 spare=("bound_lower",),
@@ -338,6 +341,7 @@ class Leaderboard(Result):
         )
         best: Any = rows.sort_values("value", ascending=False, kind="stable").iloc[0]
         over = counted(best["n_units"], self.unit)
+        over = over if over == self._n else f"{best['n_units']} of {self._n}"
         measure = str(where["measure"])
         score = f"score ({measure})" if ", " in measure else measure
         lead = f"On {self._scope(where['scope'])} the mean {score} over {over}"
@@ -348,9 +352,9 @@ class Leaderboard(Result):
                 has_draws
             )
             bounds = f"{interval(best['bound_lower'], best['bound_upper'])}"
-            most = " is highest of" if len(rows) > 1 else " of"
-            value = number(best["value"])
-            return f"{lead}{most} {best['run_id']}, {value} ({ends}{by}; bounds over all {bounds})."
+            is_one, value = len(rows) == 1, number(best["value"])
+            most = f"of {best['run_id']} is {value}" if is_one else f"is highest of {best['run_id']}, {value}"
+            return f"{lead} {most} ({ends}{by}; bounds over all {bounds})."
         if len(pairs) == 1:
             row: Any = pairs.iloc[0]
             prob = f"{level(self._prob)} interval {interval(row['lower'], row['upper'], 3, signed=True)}"

@@ -394,13 +394,16 @@ def system_sentence(row: Mapping[Any, Any]) -> str:
     On topics and runs like these the P@10 of a is 0.400 (95 % interval 0.300–0.500), mean of 3 runs
     80.0 % of the variance is due to topics, 15.0 % to runs, 5.0 % to unjudged documents.
     """
-    where = "On topics and runs like these"
+    is_lone = row["n_runs"] == 1 and not row["runs_variance"] > 0  # of one run nothing is known of others
+    where = "On topics like these" if is_lone else "On topics and runs like these"
     value, ends = number(row["value"], 3), interval(row["lower"], row["upper"], 3)
     text = (
         f"{where} the {row['measure']} of {row['system']} is {value} ({level(row['ci_prob'])} interval "
         f"{ends}), mean of {counted(row['n_runs'], 'run')}"
     )
     shares = {of: row.get(f"{name}_variance", np.nan) for name, of in _CAUSES.items()}
+    if is_lone:
+        del shares["runs"]
     due = [f"{percent(share)} to {of}" for of, share in shares.items() if not np.isnan(share)]
     if not due:
         return f"{text}."

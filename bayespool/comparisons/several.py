@@ -143,7 +143,7 @@ def score_several(
     >>> print(board.runs[["run_id", "n_units", "value", "letters"]].round(1).to_string(index=False))
     run_id  n_units  value letters
      new-a        2    0.6       a
-     new-b        2    0.5       b
+     new-b        2    0.4       b
     """
     scopes = listed("scope", scope, check_choice, Scope)
     against = tuple(dict.fromkeys(listed("baseline", baseline)))

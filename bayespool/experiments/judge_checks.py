@@ -215,7 +215,7 @@ _DISPUTED = _SHARED | {
     "doc_id": Column("document", "text", "A judged document."),
     "relevance": Column("judged", "count", "Its judgment."),
     "label": Column("label", "threshold", "Its label."),
-    "chance": Column("chance", "chance", "Of a judgment as far from the label on other topics."),
+    "chance": Column("probability", "chance", "Of a judgment as far from the label on other topics."),
 }
 _INTERVALS = {
     "judge": Column("labels of", "text", "Whose labels are used."),

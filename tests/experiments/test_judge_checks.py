@@ -209,8 +209,8 @@ Unjudged documents are those within rank 1 of the runs to score.
 Judge llm: documents to look at again
 
  topic  document  judged  label  probability
- ──────────────────────────────────────
- 2      r              2      1   0.033
+ ───────────────────────────────────────────
+ 2      r              2      1        0.033
 
 note: judge llm is not used: too few judged documents have its labels to know it by (1 relevant, 3 not)
 P(rel=2)@3: do without the labels of llm, which have an AUC of 0.83 [0.00, 1.00] on hidden documents.

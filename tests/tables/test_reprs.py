@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from answered import nobody
 from compared import compared
 from labeled import labeled_toy
 from left_out import Pairs, judged_at_first
@@ -21,8 +22,9 @@ from small import small
 
 import bayespool
 from bayespool import audit, audit_judges, plan_comparison, prepare, qrels_from_frame, score
+from bayespool.auditing import draw_design
 from bayespool.collection import labels_from_frame
-from bayespool.comparisons import Reversals, count_reversals
+from bayespool.comparisons import Leaderboard, Reversals, count_reversals, score_several
 from bayespool.experiments import (
     check_judges,
     check_models,
@@ -34,6 +36,7 @@ from bayespool.experiments import (
     leave_out,
     leave_out_several,
     run_design,
+    score_labels,
     vary_pool_width,
 )
 from bayespool.measures import Values
@@ -93,6 +96,11 @@ def fewer_judgments() -> Reversals:
     return count_reversals(small(), measures="P@5", judgments=(150, 10**6), estimators=["background"])
 
 
+@cache
+def leaderboard() -> Leaderboard:
+    return score_several({"a": small(), "b": small()}, measures={"a": "P@5", "b": "P@10"}, **ONE)
+
+
 MADE: dict[str, Callable[[], Any]] = {
     "Values": lambda: Values(np.zeros((5, 2, 3))),
     "Bounds": lambda: scores().bounds[0],
@@ -129,6 +137,10 @@ MADE: dict[str, Callable[[], Any]] = {
     ),
     "NextJudgments": lambda: judge_next(small(), "new-a", "P@5", budget=2, **FEW),
     "Completion": lambda: complete(small(), "new-a", "P@5", estimators="posterior-ratio(draws=20)"),
+    "Leaderboard": leaderboard,
+    "StoredLeaderboard": lambda: stored(leaderboard()),
+    "LabelScores": lambda: score_labels(nobody(), None, "P@10"),
+    "SamplingDesign": lambda: draw_design(nobody(), None, "P@10"),
     "DocumentsToJudge": lambda: DocumentsToJudge(small(), choose(small(), "take", 60)),
 }
 
