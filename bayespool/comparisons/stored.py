@@ -24,7 +24,10 @@ def comparison_figures(comparison: Result) -> tuple[Figure, ...]:
     """Return plots of differences or rank probabilities, and a leaderboard for three or more runs."""
     from bayespool.plots import draw_comparison, draw_leaderboard
     from bayespool.plots.comparisons import measures_drawn_by_rank
+    from bayespool.plots.style import has_systems
 
+    if has_systems(comparison):
+        return (Figure("comparison", "Differences between systems", partial(draw_comparison, comparison)),)
     caption = "Differences between runs"
     if measures_drawn_by_rank(comparison):
         caption = "Probability of each rank by run; darker is likelier, diamonds are expected ranks"

@@ -67,8 +67,8 @@ def plot_differences(
     InputError
         The comparison has no such measure or estimator.
     """
-    differences = comparison.to_frame("differences")
-    rope, rows = differences["rope"].max(), style.measure_rows(differences, measure)
+    rope = comparison.to_frame("differences")["rope"].max()
+    rows = style.measure_rows(style.pair_rows(comparison), measure)
     as_judged = rows[rows["estimator"] == _AS_JUDGED]
     place = {pair: i for i, pair in enumerate(zip(as_judged["run_a"], as_judged["run_b"], strict=True))}
     axes = style.axes_or_new(ax, height=1.5 + 0.3 * len(place))
@@ -326,7 +326,7 @@ def draw_collections(leaderboard: Any, measure: object = None) -> Figure:
     scores = leaderboard.to_frame("scores")
     names, n_runs = list(dict.fromkeys(scores["collection"])), scores["run_id"].nunique()
     grid: dict[str, Any] = {"n_columns": 4, "least_width": _LEAST_SMALL_PANEL}
-    figure, panels = style.figure_grid(len(names), width=1.9, height=0.6 + 0.2 * n_runs, **grid)
+    figure, panels = style.figure_grid(len(names), width=1.9, height=0.9 + 0.2 * max(n_runs, 4), **grid)
     for name, panel in zip(names, panels, strict=True):
         plot_collection(leaderboard, name, measure, ax=panel)
     ends = np.array([panel.get_xlim() for panel in panels])
@@ -349,6 +349,8 @@ def _size_of_ranks(n_runs: int) -> tuple[float, float]:
 
 def measures_drawn_by_rank(comparison: Any) -> set[str]:
     """Return the measures of which `draw_comparison` draws ranks, and not differences."""
+    if style.has_systems(comparison):
+        return set()
     pairs = comparison.to_frame("differences")[["run_a", "run_b"]].drop_duplicates()
     with_one_baseline = len(pairs) == len(set(pairs["run_a"]) | set(pairs["run_b"])) - 1
     if len(pairs) <= _MAX_PAIRS_DRAWN or with_one_baseline:
@@ -366,7 +368,7 @@ def draw_comparison(comparison: Any) -> Figure:
     comparison : bayespool.comparisons.Comparison
         Or one that is read back.
     """
-    differences = comparison.to_frame("differences")
+    differences = style.pair_rows(comparison)
     measures = list(differences["measure"].unique())
     n_runs = len(set(differences["run_a"]) | set(differences["run_b"]))
     n_pairs = len(differences[["run_a", "run_b"]].drop_duplicates())

@@ -13,6 +13,7 @@ from bayespool.corrections import ESTIMATORS
 from bayespool.defaults import rcParams
 from bayespool.errors import InputError
 from bayespool.measures import parse_measure
+from bayespool.measures.groups import ALL_TOPICS, MEAN_OF_GROUPS
 from bayespool.names import HIERARCHICAL_FORMS
 from bayespool.tables.formatting import literal
 
@@ -310,6 +311,20 @@ def pit_bars(pit: Any, measure: object, n_bins: int, color: str, title: str, ax:
     axes.set_xlim(0, 1)
     axes.locator_params(axis="y", integer=True)
     return label_axes(axes, f"PIT, {measure}", f"runs, of {len(pit)}", title)
+
+
+def has_systems(comparison: Any) -> bool:
+    """Return whether a comparison is of systems, not of runs."""
+    return "system_differences" in {table.name for table in comparison.tables()}
+
+
+def pair_rows(comparison: Any) -> Any:
+    """Return the rows of a comparison's pairs of runs, or of systems where these are compared."""
+    if not has_systems(comparison):
+        return comparison.to_frame("differences")
+    frame = comparison.to_frame("system_differences")
+    whole = frame["group"] == (MEAN_OF_GROUPS if MEAN_OF_GROUPS in set(frame["group"]) else ALL_TOPICS)
+    return frame[whole].rename(columns={"system_a": "run_a", "system_b": "run_b"})
 
 
 def inches_per_row(axes: Axes, n_rows: int) -> float:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from bayespool.collection import Collection
-from bayespool.measures import Estimates
+from bayespool.measures import Estimates, Normalized
 from bayespool.names import BY_DESIGN, leading_name
 from bayespool.notes import Note
 from bayespool.tables.formatting import interval, number, percent, some_of
@@ -29,6 +29,9 @@ def answers_a_design(collection: object) -> bool:
 def check_notes(estimates: Sequence[Estimates], ci_prob: float) -> Iterator[Note]:
     """Yield notes on posterior means, and levels by labels, outside of the intervals by design."""
     for design in estimates:
+        if design.estimator == BY_DESIGN and isinstance(design.measure, Normalized):
+            too_easy = "is of documents of these runs, and too easy where they are few: its posterior may be"
+            yield Note("refuted", f"{design.measure}: the ideal ranking {too_easy} too high; do not quote it")
         if design.estimator != BY_DESIGN or design.draws is None:
             continue
         lower, upper = design.interval(ci_prob)
