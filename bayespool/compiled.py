@@ -21,6 +21,7 @@ __all__ = ["cache_folder", "compiled", "has_cache", "in_threads", "one_thread", 
 _MAX_THREADS = 8  # each of which holds about 50 MB
 
 _Loop = TypeVar("_Loop", bound=Callable[..., Any])
+_Result = TypeVar("_Result")
 
 
 def compiled(loop: _Loop) -> _Loop:
@@ -92,21 +93,18 @@ def say_no_cache() -> None:
     )
 
 
-def in_threads(work: Callable[[int], None], parts: Sequence[int]) -> None:
-    """Call a function for each part, in parallel threads except in the worker of an experiment."""
+def in_threads(work: Callable[[int], _Result], parts: Sequence[int]) -> list[_Result]:
+    """Return what a function makes of each part, in threads except in the worker of an experiment."""
     n_threads = 1  # the loops are compiled and release the GIL
     if multiprocessing.parent_process() is None:
         affinity = getattr(os, "sched_getaffinity", None)
         n_processors = len(affinity(0)) if affinity else os.cpu_count() or 1
         n_threads = min(len(parts), n_processors, _MAX_THREADS)
     if n_threads < 2:
-        for part in parts:
-            work(part)
-        return
-    work(parts[0])  # fills caches before the threads start
+        return [work(part) for part in parts]
+    first = work(parts[0])  # fills caches before the threads start
     with ThreadPoolExecutor(n_threads) as pool:
-        for _ in pool.map(work, parts[1:]):
-            pass
+        return [first, *pool.map(work, parts[1:])]
 
 
 def one_thread() -> AbstractContextManager[Any]:

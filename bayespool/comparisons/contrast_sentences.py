@@ -28,7 +28,7 @@ _SAMPLES: dict[bool, dict[Scope, str]] = {
         "groups": "On groups and runs like these",
     },
 }
-"""What the wider scopes speak of, by whether systems are compared."""
+"""Names of the wider scopes in sentences, by whether systems are compared."""
 
 
 def contrast_sentences(comparison: Comparison) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""What labels of judges say of runs where nobody has judged: no interval, and no claim."""
+"""Scores of runs by labels of judges where nobody has judged: no interval, and no claim."""
 
 from __future__ import annotations
 

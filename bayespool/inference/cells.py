@@ -141,21 +141,17 @@ def integrate(
     at_mode: bool,
 ) -> IntegratedLikelihood:
     """Integrate out the effect of each cell as in `integrate_some`, tens of thousands of them in threads."""
-    data = eta, successes, trials
-    firsts = range(0, max(len(owner), 1), _CELLS_AT_A_TIME)
-    parts: list[IntegratedLikelihood | None] = [None] * len(firsts)
 
-    def integrate_part(k: int) -> None:
-        first, end = firsts[k], firsts[k] + _CELLS_AT_A_TIME
-        points = tau, nodes, log_weights
+    def integrate_part(first: int) -> IntegratedLikelihood:
+        end = first + _CELLS_AT_A_TIME
         of_cells = owner[first:end], n_owners, modes[first:end]
-        parts[k] = integrate_some(*data, start[first : end + 1], *points, matrix, *of_cells, at_mode)
+        points, data = (tau, nodes, log_weights), (eta, successes, trials)
+        return integrate_some(*data, start[first : end + 1], *points, matrix, *of_cells, at_mode)
 
-    in_threads(integrate_part, range(len(firsts)))
-    done = [part for part in parts if part is not None]
-    if len(done) == 1:
-        return done[0]
-    value, slopes, bends, *of_cells = zip(*done, strict=True)
+    parts = in_threads(integrate_part, range(0, max(len(owner), 1), _CELLS_AT_A_TIME))
+    if len(parts) == 1:
+        return parts[0]
+    value, slopes, bends, *of_cells = zip(*parts, strict=True)
     return IntegratedLikelihood(sum(value), sum(slopes), sum(bends), *map(np.concatenate, of_cells))
 
 

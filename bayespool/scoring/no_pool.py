@@ -1,4 +1,4 @@
-"""Line on what posteriors lack without a pool, and on to fix it."""
+"""Line on what posteriors lack without a pool, and on how to fix it."""
 
 from __future__ import annotations
 
