@@ -8,7 +8,7 @@ PYTHON ?= python3
 VENV ?= .venv
 
 LOWEST_PYTHON ?= python3.11
-LOWEST_TESTS ?= tests/collection/test_lines.py tests/measures tests/evidence tests/corrections tests/tables/test_files.py
+LOWEST_TESTS ?= tests/reading/test_lines.py tests/measures tests/evidence tests/corrections tests/tables/test_files.py
 DIST ?= dist
 TAG ?=
 FAULTS ?= 50

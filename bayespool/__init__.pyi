@@ -7,15 +7,8 @@ from .auditing import (
     read_audit as read_audit,
 )
 from .collection import (
-    UNJUDGED as UNJUDGED,
     Collection as Collection,
     build_collection as build_collection,
-    qrels_from_frame as qrels_from_frame,
-    read_organizations as read_organizations,
-    read_qrels as read_qrels,
-    read_run as read_run,
-    read_runs as read_runs,
-    run_from_frame as run_from_frame,
 )
 from .comparisons import (
     Comparison as Comparison,
@@ -86,6 +79,15 @@ from .posterior import (
 )
 from .question import (
     Question as Question,
+)
+from .reading import (
+    UNJUDGED as UNJUDGED,
+    qrels_from_frame as qrels_from_frame,
+    read_organizations as read_organizations,
+    read_qrels as read_qrels,
+    read_run as read_run,
+    read_runs as read_runs,
+    run_from_frame as run_from_frame,
 )
 from .report import (
     StoredResult as StoredResult,

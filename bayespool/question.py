@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from bayespool.auditing import Audit
-    from bayespool.collection import Qrels
     from bayespool.comparisons import Comparison, ComparisonPlan, Gate
     from bayespool.experiments import JudgeCheck
+    from bayespool.reading import Qrels
     from bayespool.scoring import Imputations, NextJudgments, Scores
 
 __all__ = ["Question"]

@@ -27,8 +27,9 @@ from at_hand import read
 from people import repeated
 
 from bayespool import Collection, leave_out, score
-from bayespool.collection import Judge, add_judges, read_labels
+from bayespool.collection import Judge, add_judges
 from bayespool.evidence import score_bounds
+from bayespool.reading import read_labels
 
 MEASURES = ("P(rel=2)@5", "P(rel=2)@10", "nDCG@10")
 RIVALS = (

@@ -30,9 +30,9 @@ import pandas as pd
 from at_hand import collections_folder, read
 
 from bayespool import Collection, PosteriorEstimator, describe_pool, discover_pool, score
-from bayespool.collection import UNJUDGED
 from bayespool.collection.rankings import rows
 from bayespool.evidence import cluster_runs
+from bayespool.reading import UNJUDGED
 
 NAMES = ("dl21-passage", "covid-round4", "trec2011-medical", "trec2-adhoc", "trec8-adhoc")
 KINDS = ("whole", "half", "fifth", "twentieth", "deep", "rounds", "cumulated", "another year")

@@ -22,9 +22,9 @@ from scipy.stats import kendalltau
 
 from bayespool import Collection, PosteriorEstimator, parse_measure, read_collection, read_run
 from bayespool.auditing import draw_design
-from bayespool.collection import Labels
 from bayespool.corrections import ByDesign
 from bayespool.evidence import score_bounds
+from bayespool.reading import Labels
 
 MEASURE, REL, DEPTH, NORMAL = "P(rel=2)@10", 2, 10, 1.96
 ADDED = 1.0  # agreements and disagreements, so that rates of few answers are no certainty

@@ -36,7 +36,7 @@ def main() -> None:
 def print_table(folder: Path, scratch: Path, n_organizations: int) -> None:
     """Print what the prepared collection takes and saves, and how many runs have the same values."""
     from bayespool import read_collection, read_prepared, score
-    from bayespool.collection.readers import run_id_from_name
+    from bayespool.reading.readers import run_id_from_name
 
     with open(folder / "organizations.csv", newline="") as file:
         who = {row["run_id"]: row["organization"] for row in csv.DictReader(file)}
@@ -94,7 +94,7 @@ def print_seconds(label: str, path: Path, run: Path, asked: list[str]) -> tuple[
 def scored(prepared: Any, run: Path) -> Any:
     """Table of a run's scores on a prepared collection, bad lines of the run left out."""
     from bayespool import score
-    from bayespool.collection.readers import Reading
+    from bayespool.reading.readers import Reading
 
     return score(prepared.join(run, reading=Reading(strict=False)), measures=prepared.measures).to_frame()
 

@@ -9,7 +9,8 @@ import numpy as np
 
 from bayespool import read_collection
 from bayespool.auditing import draw_design
-from bayespool.collection import Collection, Qrels
+from bayespool.collection import Collection
+from bayespool.reading import Qrels
 
 N_TOPICS, DEPTH = 20, 10
 MEASURE = "P@10"

@@ -9,9 +9,10 @@ import numpy as np
 
 from bayespool import audit, load_example, parse_measure, qrels_from_frame
 from bayespool.auditing import Audit
-from bayespool.collection import Collection, Qrels
+from bayespool.collection import Collection
 from bayespool.evidence.ideals import values_on_fuller
 from bayespool.experiments import simulate_example
+from bayespool.reading import Qrels
 
 FAST: dict[str, Any] = {"estimators": "posterior-ratio(draws=50)"}
 

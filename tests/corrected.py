@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 from toys import from_rankings, toy_collection
 
-from bayespool.collection import Collection, Judge, add_judges, labels_from_frame
+from bayespool.collection import Collection, Judge, add_judges
 from bayespool.corrections.base import PointCorrection
 from bayespool.measures import Estimates
+from bayespool.reading import labels_from_frame
 
 
 def estimate(

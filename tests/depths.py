@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from bayespool.collection import Collection, build_collection, qrels_from_frame, run_from_frame
+from bayespool.collection import Collection, build_collection
+from bayespool.reading import qrels_from_frame, run_from_frame
 
 DEEP = {"a": 10, "b": 10, "c": 10}
 

@@ -9,8 +9,9 @@ import numpy as np
 import numpy.typing as npt
 from toys import toy_collection
 
-from bayespool.collection import Collection, Judge, add_judges, labels_from_frame
+from bayespool.collection import Collection, Judge, add_judges
 from bayespool.experiments import load_example, simulate_example
+from bayespool.reading import labels_from_frame
 
 # Labels 0 to 2; i and q have none, nor have all documents that nobody judged but l and e.
 LABELS = {

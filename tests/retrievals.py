@@ -7,9 +7,10 @@ from collections.abc import Mapping
 import numpy as np
 from hypothesis import strategies as st
 
-from bayespool.collection import build_collection, qrels_from_frame, run_from_frame
+from bayespool.collection import build_collection
 from bayespool.pooling import FixedOrder, Strategy, TopicRankings, parse_strategy
 from bayespool.pooling.strategy import retrieved_by
+from bayespool.reading import qrels_from_frame, run_from_frame
 
 
 def topic_of_scores(scores: Mapping[str, Mapping[str, float]]) -> TopicRankings:

@@ -29,7 +29,7 @@ from bayespool import (
     read_runs,
     score,
 )
-from bayespool.collection import Collection, add_judges, labels_from_frame, run_from_frame
+from bayespool.collection import Collection, add_judges
 from bayespool.errors import (
     BayespoolWarning,
     InputError,
@@ -39,6 +39,7 @@ from bayespool.errors import (
     warn_caller,
 )
 from bayespool.pooling import parse_strategy
+from bayespool.reading import labels_from_frame, run_from_frame
 
 LEVEL = "P(rel=9)@10"  # no document has it
 POINT = "as-judged"

@@ -29,7 +29,8 @@ from functools import cache
 import numpy as np
 from hypothesis import strategies as st
 
-from bayespool.collection import Collection, Qrels, Run, build_collection, qrels_from_frame, run_from_frame
+from bayespool.collection import Collection, build_collection
+from bayespool.reading import Qrels, Run, qrels_from_frame, run_from_frame
 
 ORGANIZATIONS = {"n1": "north", "n2": "north", "s1": "south", "s2": "south", "u": "new"}
 POOLED = ("n1", "n2", "s1", "s2")

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from hypothesis import strategies as st
 
-from bayespool.collection import Labels, Qrels, Run
-from bayespool.collection.lines import Lines
 from bayespool.errors import InputError
+from bayespool.reading import Labels, Qrels, Run
+from bayespool.reading.lines import Lines
 
 PLAIN = b"101 Q0 d1 1 3.5 t\n101 Q0 d2 2 2.5 t\n102 Q0 d1 1 0.5 t\n"
 PLAIN_ROWS = [("101", "d1", 3.5), ("101", "d2", 2.5), ("102", "d1", 0.5)]

@@ -12,12 +12,13 @@ import pandas as pd
 from bayespool import __version__
 from bayespool.arrays import BoolArray, FloatArray, OrderArray
 from bayespool.auditing.differences import uniforms
-from bayespool.collection import Judge, Labels, Qrels
+from bayespool.collection import Judge
 from bayespool.collection.judges import fit_logistic
 from bayespool.defaults import fill_ci_prob
 from bayespool.errors import InputError
 from bayespool.measures.parsing import parse_sole_measure
 from bayespool.notes import Note
+from bayespool.reading import Labels, Qrels
 from bayespool.report.result import Result, cited_by
 from bayespool.tables.citations import Citation, cite
 from bayespool.tables.formatting import counted, interval, level, number
@@ -243,7 +244,7 @@ def audit_judges(
     Parameters
     ----------
     labels : mapping of str to Labels or sequence of Labels
-        Labels by judge (`bayespool.collection.read_labels`). The documents that all judges labeled are drawn
+        Labels by judge (`bayespool.reading.read_labels`). The documents that all judges labeled are drawn
         from.
     judgments : Qrels, optional
         Judgments by people so far. Those of documents that are not drawn are not used.
@@ -280,7 +281,7 @@ def audit_judges(
 
     Examples
     --------
-    >>> from bayespool.collection import labels_from_frame, qrels_from_frame
+    >>> from bayespool.reading import labels_from_frame, qrels_from_frame
     >>> labels = {"llm": labels_from_frame({"q": {f"d{i}": i % 2 for i in range(400)}})}
     >>> planned = audit_judges(labels, batch=20)
     >>> len(planned.tasks), planned.n_judged

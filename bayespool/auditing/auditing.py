@@ -23,13 +23,14 @@ from bayespool.auditing.differences import (
     URN_NUMBERS,
     Guarantees,
 )
-from bayespool.collection import Collection, Qrels
+from bayespool.collection import Collection
 from bayespool.collection.own import add_note
-from bayespool.collection.readers import qrels_content
-from bayespool.collection.records import relevance_codes
 from bayespool.errors import InputError, InputWarning, warn_caller
 from bayespool.measures import parse_measure
 from bayespool.notes import Note, noted
+from bayespool.reading import Qrels
+from bayespool.reading.readers import qrels_content
+from bayespool.reading.records import relevance_codes
 from bayespool.report.provenance import MADE_BY, without_folders
 from bayespool.report.result import Figure, cited_by
 from bayespool.report.saving import file_metadata
@@ -255,7 +256,7 @@ class Audit(Guarantees, ListForAssessors):
         Examples
         --------
         >>> from bayespool import audit, load_example
-        >>> from bayespool.collection import qrels_from_frame
+        >>> from bayespool.reading import qrels_from_frame
         >>> example = load_example()
         >>> planned = audit(example, "new-b", "P@10", budget=1, estimators="posterior-ratio(draws=100)")
         >>> (topic,), (document,) = planned.to_frame("steps")[["query_id", "doc_id"]].to_numpy().T

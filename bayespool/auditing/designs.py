@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from bayespool import __version__
 from bayespool.arrays import FloatArray, IndexArray, OrderArray, Progress
-from bayespool.collection import Collection, Qrels
+from bayespool.collection import Collection
 from bayespool.collection.contents import expect_collection
 from bayespool.collection.own import find_targets
 from bayespool.errors import InputError
@@ -21,6 +21,7 @@ from bayespool.evidence.ideals import open_ranks
 from bayespool.measures import Additive, Normalized
 from bayespool.measures.parsing import parse_sole_measure
 from bayespool.randomness import document_keys
+from bayespool.reading import Qrels
 from bayespool.scoring.pools import ListForAssessors
 from bayespool.tables.formatting import counted, some_of
 from bayespool.tables.markup import one_line

@@ -26,7 +26,7 @@ from bayespool.cli.results import OUTPUT_OPTIONS, Outputs
 from bayespool.errors import InputError, InputWarning
 
 if TYPE_CHECKING:
-    from bayespool.collection import Labels, Qrels
+    from bayespool.reading import Labels, Qrels
 
 JOBS = {
     "folder": OUTPUT_OPTIONS["folder"],
@@ -289,8 +289,8 @@ def _compare_judges(files: Files, keywords: dict[str, Any]) -> experiments.Label
 
 def _labels_and_people(files: Files) -> tuple[dict[str, list[Labels]], Qrels | None]:
     """Return labels by judge, and the judgments of people, if any."""
-    from bayespool.collection import gather_qrels
-    from bayespool.collection.sources import gather_judges
+    from bayespool.reading import gather_qrels
+    from bayespool.reading.sources import gather_judges
 
     people = [*files.qrels, *files.own_judgments]
     return gather_judges(files.ways()["judges"]), gather_qrels(people) if people else None
@@ -302,7 +302,7 @@ def _label_settings(keywords: dict[str, Any]) -> dict[str, Any]:
 
 def _write_tasks(listed: Any, path: Path, source: Path | None, to_do: str) -> None:
     """Write documents to label or to judge, a line of JSON each, with their texts from a source."""
-    from bayespool.collection import read_texts
+    from bayespool.reading import read_texts
     from bayespool.tables.files import atomic_write
 
     if source is not None:

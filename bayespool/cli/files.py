@@ -117,7 +117,7 @@ class Files:
 
     def n_runs(self) -> int:
         """Number of files of runs that are named beside the pool."""
-        from bayespool.collection.files import find_files
+        from bayespool.reading.files import find_files
 
         return len(set(find_files(list(map(str, self.runs))))) if self.runs else 0
 
@@ -197,7 +197,7 @@ class Files:
 
         ``keys`` are those that ``--reading`` may have: by default all.
         """
-        from bayespool.collection import READING_KEYS, parse_reading
+        from bayespool.reading import READING_KEYS, parse_reading
 
         given = {
             "organizations": list(self.organizations),
@@ -235,9 +235,9 @@ class Files:
         self, path: Path, keywords: Mapping[str, Any], *, scores: bool
     ) -> tuple[Collection, tuple[str, ...]]:
         """Read a prepared collection and join the runs to it; print its pool, and what is fitted anew."""
-        from bayespool.collection.readers import Reading
         from bayespool.measures.parsing import parse_measures
         from bayespool.pooling import describe_pool
+        from bayespool.reading.readers import Reading
         from bayespool.scoring.prepared import read_prepared
 
         self.refuse_beside_collections()
@@ -407,7 +407,7 @@ def several_run(pattern: Path) -> str:
     >>> [several_run(Path(text)) for text in ("runs/bm25", "bm25.{collection}.run", "{collection}/bm25.run")]
     ['bm25', 'bm25', 'bm25']
     """
-    from bayespool.collection.readers import run_id_from_name
+    from bayespool.reading.readers import run_id_from_name
 
     for part in reversed(pattern.parts):
         name = run_id_from_name(part) if _PLACE in str(pattern) and part == pattern.name else part
@@ -420,8 +420,8 @@ def several_run(pattern: Path) -> str:
 
 def run_files(pattern: Path, collections: Sequence[str]) -> dict[str, Path]:
     """Return the file of a run for each collection, from a folder or a pattern; `InputError` without one."""
-    from bayespool.collection.files import find_files
-    from bayespool.collection.readers import run_id_from_file
+    from bayespool.reading.files import find_files
+    from bayespool.reading.readers import run_id_from_file
 
     if _PLACE in str(pattern):
         return {name: Path(str(pattern).replace(_PLACE, name)) for name in collections}
@@ -459,7 +459,7 @@ def _judges(texts: tuple[str, ...]) -> dict[str, list[Path]]:
 
     A judge that was asked several times is named several times.
     """
-    from bayespool.collection.readers import run_id_from_file
+    from bayespool.reading.readers import run_id_from_file
 
     judges: dict[str, list[Path]] = {}
     repeatable = set()  # names that stand before files

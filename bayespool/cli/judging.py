@@ -119,7 +119,7 @@ def audit(
         _refuse_beside("--verify", {"verify"})
         result = auditing.read_audit(verify)
     elif go_on is not None:
-        from bayespool.collection import read_qrels
+        from bayespool.reading import read_qrels
 
         _refuse_beside("--go-on", {"go_on", "judged", "budget", "until"})
         if judged is None:
@@ -174,7 +174,7 @@ def impute(files: Files, keywords: dict[str, Any], outputs: Outputs) -> None:
 
     The mean of what a tool prints with each of them is the estimate, the spread its uncertainty.
     """
-    from bayespool.collection import Reading, gather_qrels
+    from bayespool.reading import Reading, gather_qrels
 
     folder = outputs.folder or Path()
     files.check_runs(keywords, "complete")
@@ -191,8 +191,8 @@ def impute(files: Files, keywords: dict[str, Any], outputs: Outputs) -> None:
 
 def _run_path(run_ids: Iterable[str], sources: Sequence[Path]) -> str:
     """First source file named as one of the runs; ``RUN`` without one."""
-    from bayespool.collection.files import find_files
-    from bayespool.collection.readers import run_id_from_file
+    from bayespool.reading.files import find_files
+    from bayespool.reading.readers import run_id_from_file
 
     files = {
         run_id_from_file(path): path for path in reversed(find_files([str(source) for source in sources]))
@@ -266,9 +266,9 @@ def pool(files: Files, keywords: dict[str, Any], outputs: Outputs) -> None:
     judging; its relevance is that of --qrels, or -1, which says that it is in the pool and not judged yet. A
     table leaves that empty.
     """
-    from bayespool.collection import CONTRIBUTOR_KEYS
     from bayespool.pooling import PoolPlan, choose, read_contributors
     from bayespool.pooling.choosing import split_plan
+    from bayespool.reading import CONTRIBUTOR_KEYS
 
     if not files.pool:
         raise InputError("no runs", hint="give --pool")

@@ -124,7 +124,7 @@ def _described(path: Path) -> Iterator[Path]:
 
 def _files(named: Named) -> Iterator[Named]:
     """Yield a path, and the files in it or that match it."""
-    from bayespool.collection.files import find_files
+    from bayespool.reading.files import find_files
 
     yield named
     if not named.path.is_file() and str(named.path) != "-":

@@ -274,7 +274,7 @@ def _compare_table(scores: Path, files: Files, keywords: Mapping[str, Any]) -> c
 
 def _run_name(text: str) -> str:
     """Name of the run of a file, or the text if there is no such file."""
-    from bayespool.collection.readers import run_id_from_file
+    from bayespool.reading.readers import run_id_from_file
 
     return run_id_from_file(Path(text)) if Path(text).is_file() else text
 

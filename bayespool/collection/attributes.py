@@ -13,12 +13,10 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 
 from bayespool.arrays import FloatArray
-from bayespool.collection.files import PARQUET, read_bytes
-from bayespool.collection.formats import csv_rows, parquet_columns
-from bayespool.collection.frames import NAMES, all_columns
-from bayespool.collection.lines import parse_number
-from bayespool.collection.readers import ORGANIZATION_NAMES, Reading
 from bayespool.errors import InputError, some
+from bayespool.reading.frames import NAMES, all_columns
+from bayespool.reading.lines import parse_number
+from bayespool.reading.readers import ORGANIZATION_NAMES, Reading, read_columns, with_organizations
 from bayespool.tables.formatting import counted
 
 if TYPE_CHECKING:
@@ -128,27 +126,6 @@ def gather_attributes(
         columns: dict[str, Iterable[Any]] = {n: [row.get(n) for row in rows.values()] for n in names}
         return _columns_of_ids({_IDS[of][0]: list(rows), **columns}, [], of, organization)
     return _columns_of_ids(all_columns(source, f"table of {of}s"), [], of, organization)
-
-
-def with_organizations(paths: Sequence[Path], reading: Reading) -> list[Path]:
-    """Return those of several lists that have a column of organizations; all where none calls it so."""
-    headers = {path: read_columns(path, reading)[0] for path in paths} if len(paths) > 1 else {}
-    named = [p for p, names in headers.items() if not names or "organization" in map(str.lower, names)]
-    return named or list(paths)
-
-
-def read_columns(path: Path, reading: Reading) -> tuple[dict[str, list[Any]], list[int]]:
-    """Return the columns of a CSV or Parquet file, with the line number of each CSV row; none of XML."""
-    data = read_bytes(path, max_size=reading.max_file_size, tables=True)
-    if data.startswith(PARQUET):
-        return parquet_columns(data, path, max_size=reading.max_file_size).to_pydict(), []
-    rows = [] if data.lstrip().startswith(b"<") else list(csv_rows(data, path))
-    if not rows:
-        return {}, []
-    (header, number), *others = rows
-    if twice := [name for name in header if header.count(name) > 1]:
-        raise InputError(f"two columns {twice[0]!r}", path=path, line=number, hint="rename one of them")
-    return {name: [row[k] for row, _ in others] for k, name in enumerate(header)}, [n for _, n in others]
 
 
 def _columns_of_ids(

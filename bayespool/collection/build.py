@@ -16,13 +16,14 @@ from bayespool.arrays import AnyArray, BoolArray, IndexArray, IntArray, LevelArr
 from bayespool.collection.attributes import Table, gather_attributes
 from bayespool.collection.contents import Collection
 from bayespool.collection.document_columns import with_attributes
-from bayespool.collection.files import MEMORY, check_memory
-from bayespool.collection.frames import qrels_from_frame
 from bayespool.collection.passages import Documents, best_passages, find_passages, refuse_passages
 from bayespool.collection.pools import DepthPool
-from bayespool.collection.rankings import Rankings, Ties, continues, count_ties, is_ragged, topic_ranks
-from bayespool.collection.readers import Reading
-from bayespool.collection.records import (
+from bayespool.collection.rankings import Rankings, Ties, continues, count_ties, is_ragged
+from bayespool.errors import InputError, InputWarning, known_names, some, warn_caller
+from bayespool.reading.files import MEMORY, check_memory, concatenated
+from bayespool.reading.frames import qrels_from_frame
+from bayespool.reading.readers import Reading
+from bayespool.reading.records import (
     UNJUDGED,
     Negative,
     Negatives,
@@ -31,9 +32,10 @@ from bayespool.collection.records import (
     RankConflict,
     Run,
     relevance_codes,
+    topic_ranks,
 )
-from bayespool.collection.samples import Sample, stratum_shares
-from bayespool.collection.scope import (
+from bayespool.reading.samples import Sample, stratum_shares
+from bayespool.reading.scope import (
     Exclude,
     Exclusion,
     StrangeTopics,
@@ -43,7 +45,7 @@ from bayespool.collection.scope import (
     read_exclusion,
     select_topics,
 )
-from bayespool.collection.sources import (
+from bayespool.reading.sources import (
     Judgments,
     Organizations,
     Runs,
@@ -51,7 +53,6 @@ from bayespool.collection.sources import (
     gather_qrels,
     gather_runs,
 )
-from bayespool.errors import InputError, InputWarning, known_names, some, warn_caller
 from bayespool.tables.formatting import counted
 
 USER_ORGANIZATION = "(yours)"
@@ -379,7 +380,6 @@ def set_users_runs_apart(collection: Collection) -> Collection:
 # --- encoding ---------------------------------------------------------------------------------------------
 
 _TOP_RANKS = 10  # that warnings count apart
-_MAX_BYTES_OF_32_BIT_OFFSETS = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -590,11 +590,3 @@ def _rank_conflict(run_id: str, topic: IntArray, by_score: AnyArray, rank: IntAr
     is_top = topic_ranks(topic) < _TOP_RANKS
     n_places = int(differs.sum())
     return RankConflict(run_id, n_places, int(differs[is_top].sum()), int(is_top.sum())) if n_places else None
-
-
-def concatenated(ids: Sequence[pa.StringArray]) -> pa.StringArray | pa.LargeStringArray:
-    """Return all document ids in one Arrow array, with 64-bit offsets if necessary."""
-    n_bytes = sum(part.nbytes for part in ids)
-    if n_bytes > _MAX_BYTES_OF_32_BIT_OFFSETS:
-        ids = [part.cast(pa.large_string(), memory_pool=MEMORY) for part in ids]
-    return pa.concat_arrays(ids, memory_pool=MEMORY)

@@ -32,8 +32,16 @@ from bayespool.collection.own import (
 )
 from bayespool.collection.pools import DepthPool, Pool, find_sole_contributor
 from bayespool.collection.rankings import Rankings, Ties, equal_rank_note, lengths, unranked_note
-from bayespool.collection.readers import read_systems
-from bayespool.collection.records import (
+from bayespool.errors import (
+    InputError,
+    NoCollectionError,
+    did_you_mean,
+    some,
+)
+from bayespool.memo import Memo
+from bayespool.notes import Note
+from bayespool.reading.readers import read_systems
+from bayespool.reading.records import (
     NEVER_JUDGED,
     NO_NEGATIVES,
     UNJUDGED,
@@ -43,16 +51,8 @@ from bayespool.collection.records import (
     RankConflict,
     ReadOnlyArrays,
 )
-from bayespool.collection.samples import Sample
-from bayespool.collection.scope import StrangeTopics, strange_topic_note
-from bayespool.errors import (
-    InputError,
-    NoCollectionError,
-    did_you_mean,
-    some,
-)
-from bayespool.memo import Memo
-from bayespool.notes import Note
+from bayespool.reading.samples import Sample
+from bayespool.reading.scope import StrangeTopics, strange_topic_note
 from bayespool.tables.formatting import counted
 from bayespool.tables.markup import html_repr, text_table
 

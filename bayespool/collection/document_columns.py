@@ -14,20 +14,19 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from bayespool.arrays import FloatArray
-from bayespool.collection.archives import read_member
 from bayespool.collection.attributes import (
     COLUMN_NAME,
     Attributes,
     Table,
     gather_attributes,
-    read_columns,
     value_text,
 )
-from bayespool.collection.frames import NAMES, all_columns, to_ids
 from bayespool.collection.judges import find_pairs
-from bayespool.collection.lines import parse_number, repeats
-from bayespool.collection.readers import Reading
 from bayespool.errors import InputError, some
+from bayespool.reading.archives import read_member
+from bayespool.reading.frames import NAMES, all_columns, to_ids
+from bayespool.reading.lines import parse_number, repeats
+from bayespool.reading.readers import Reading, read_columns
 
 if TYPE_CHECKING:
     from bayespool.collection.contents import Collection

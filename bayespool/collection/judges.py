@@ -18,8 +18,8 @@ import pyarrow.compute as pc
 from bayespool.arrays import AnyArray, BoolArray, FloatArray, IndexArray, IntArray, LevelArray, OrderArray
 from bayespool.collection.pools import place_values
 from bayespool.collection.rankings import Rankings
-from bayespool.collection.records import UNJUDGED, Labels, Qrels, ReadOnlyArrays
 from bayespool.errors import InputError, InputWarning, warn_caller
+from bayespool.reading.records import UNJUDGED, Labels, Qrels, ReadOnlyArrays
 from bayespool.tables.formatting import counted
 
 if TYPE_CHECKING:
@@ -328,7 +328,7 @@ def add_judges(collection: AnyCollection, judges: Mapping[str, Labels | Sequence
     Examples
     --------
     >>> from bayespool import load_example
-    >>> from bayespool.collection import labels_from_frame
+    >>> from bayespool.reading import labels_from_frame
     >>> example = load_example()
     >>> labels = {example.query_ids[0]: {example.doc_id(0): 1, example.doc_id(1): 0}}
     >>> add_judges(example, {"llm": labels_from_frame(labels)}).judges

@@ -14,9 +14,9 @@ import pyarrow as pa
 from bayespool.arrays import AnyArray, BoolArray, IntArray, LevelArray
 from bayespool.collection.judges import topic_codes, with_documents
 from bayespool.collection.rankings import ranked
-from bayespool.collection.records import UNJUDGED, Qrels, ReadOnlyArrays, relevance_codes
 from bayespool.errors import InputError, InputWarning, did_you_mean, some, warn_caller
 from bayespool.names import By
+from bayespool.reading.records import UNJUDGED, Qrels, ReadOnlyArrays, relevance_codes
 from bayespool.validation import check_choice, listed
 
 if TYPE_CHECKING:

@@ -17,7 +17,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from bayespool.arrays import BoolArray, IntArray, LevelArray, OrderArray
-from bayespool.collection.archives import member_errors, read_member
 from bayespool.collection.attributes import gather_attributes, unpack_attributes
 from bayespool.collection.build import (
     EncodedRun,
@@ -25,7 +24,6 @@ from bayespool.collection.build import (
     LinesByTopic,
     Pairs,
     arranged,
-    concatenated,
     finish_collection,
 )
 from bayespool.collection.contents import Collection
@@ -35,10 +33,13 @@ from bayespool.collection.judges import Judge
 from bayespool.collection.passages import Documents
 from bayespool.collection.pools import DepthPool, sole_contributor
 from bayespool.collection.rankings import Rankings, lengths
-from bayespool.collection.readers import Reading
-from bayespool.collection.records import LISTED, UNJUDGED, Negative, Negatives, Order, Qrels
-from bayespool.collection.scope import Exclude, read_exclusion
-from bayespool.collection.sources import (
+from bayespool.errors import InputError
+from bayespool.reading.archives import member_errors, read_member
+from bayespool.reading.files import concatenated
+from bayespool.reading.readers import Reading
+from bayespool.reading.records import LISTED, UNJUDGED, Negative, Negatives, Order, Qrels
+from bayespool.reading.scope import Exclude, read_exclusion
+from bayespool.reading.sources import (
     Judgments,
     Organizations,
     Runs,
@@ -46,7 +47,6 @@ from bayespool.collection.sources import (
     gather_qrels,
     gather_runs,
 )
-from bayespool.errors import InputError
 from bayespool.tables.files import parquet_member
 
 

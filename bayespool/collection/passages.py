@@ -12,12 +12,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from bayespool.arrays import BoolArray, IntArray
-from bayespool.collection.files import MEMORY
-from bayespool.collection.lines import kept_lines, run_layout
 from bayespool.collection.rankings import Rankings, within
-from bayespool.collection.records import Run
-from bayespool.collection.scope import select_lines
 from bayespool.errors import InputError, some
+from bayespool.reading.files import MEMORY
+from bayespool.reading.lines import kept_lines, run_layout
+from bayespool.reading.records import Run
+from bayespool.reading.scope import select_lines
 
 if TYPE_CHECKING:
     from bayespool.collection.contents import Collection

@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from bayespool.arrays import AnyArray, BoolArray, IntArray, LevelArray
 from bayespool.collection.rankings import ranked, within
-from bayespool.collection.records import UNJUDGED
 from bayespool.errors import InputError
+from bayespool.reading.records import UNJUDGED
 
 if TYPE_CHECKING:
     from bayespool.collection.contents import Collection

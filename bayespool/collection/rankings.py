@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool.arrays import AnyArray, BoolArray, IndexArray, IntArray, OrderArray
-from bayespool.collection.files import check_memory
-from bayespool.collection.records import ReadOnlyArrays
 from bayespool.notes import Note
+from bayespool.reading.files import check_memory
+from bayespool.reading.records import ReadOnlyArrays, topic_ranks
 from bayespool.tables.formatting import counted, some_of
 
 if TYPE_CHECKING:
@@ -232,13 +232,6 @@ def _is_tied(topic: IntArray, key: AnyArray) -> BoolArray:
     tied = continues(topic, key)
     tied[:-1] |= tied[1:]
     return tied
-
-
-def topic_ranks(topic: IntArray) -> OrderArray:
-    """Return the rank of each line within its topic, from 0, shape (line,)."""
-    place = np.arange(len(topic))
-    is_first = np.concatenate([[True], topic[1:] != topic[:-1]])[: len(topic)]
-    return place - np.maximum.accumulate(np.where(is_first, place, 0))
 
 
 def tie_notes(collection: Collection, run_ids: Sequence[str], cutoffs: Iterable[int]) -> tuple[Note, ...]:

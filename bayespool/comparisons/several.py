@@ -13,7 +13,6 @@ import pandas as pd
 from bayespool import __version__
 from bayespool.arrays import BoolArray, FloatArray, Progress
 from bayespool.collection import Collection
-from bayespool.collection.score_files import gather_scores
 from bayespool.comparisons.draws import draws_in_scope
 from bayespool.comparisons.leaderboard import MEAN, Leaderboard, Mean
 from bayespool.comparisons.pairs import check_baseline, compared_pairs
@@ -29,6 +28,7 @@ from bayespool.names import AS_JUDGED, Control, PairControl, Scope, Significance
 from bayespool.notes import Note
 from bayespool.posterior import PosteriorEstimator
 from bayespool.randomness import key_of
+from bayespool.reading.score_files import gather_scores
 from bayespool.scoring.asked import Asked, AskedKeywords
 from bayespool.scoring.estimators import estimator_labels
 from bayespool.scoring.score_tables import far_runs, is_on_priors, list_conditions, missing_topics

@@ -14,7 +14,6 @@ import numpy.typing as npt
 
 from bayespool.arrays import AnyArray, BoolArray, FloatArray, IndexArray, IntArray, LevelArray
 from bayespool.collection import Collection
-from bayespool.collection.samples import Sample, stratum_shares
 from bayespool.errors import InputError
 from bayespool.evidence import Bounds, Estimand, score_bounds
 from bayespool.evidence.held_out import sole_beside
@@ -32,6 +31,7 @@ from bayespool.measures import (
 from bayespool.notes import Kind, Note, noted
 from bayespool.pooling import StrategyPool
 from bayespool.pooling.discovery import strategy_misfit
+from bayespool.reading.samples import Sample, stratum_shares
 
 
 def hidden_at_levels(

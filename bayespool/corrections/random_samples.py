@@ -9,7 +9,6 @@ import numpy as np
 
 from bayespool.arrays import BoolArray, FloatArray, IndexArray, IntArray
 from bayespool.collection import Collection
-from bayespool.collection.samples import Sample
 from bayespool.corrections.base import (
     Corrected,
     PointCorrection,
@@ -27,6 +26,7 @@ from bayespool.evidence.ideals import level_index, ranked_levels, states
 from bayespool.measures import NDCG, Additive
 from bayespool.measures.base import Normalized, safe_ratio
 from bayespool.pooling.sampling import infer_ap, infer_stratified_ap, sampled_ap, sampled_states
+from bayespool.reading.samples import Sample
 from bayespool.tables.formatting import counted
 
 

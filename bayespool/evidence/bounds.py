@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bayespool.arrays import BoolArray, FloatArray, IntArray, LevelArray, OrderArray
-from bayespool.collection import NEVER_JUDGED, Collection
+from bayespool.collection import Collection
 from bayespool.collection.rankings import blocks
 from bayespool.evidence.ideals import (
     MISSING,
@@ -31,6 +31,7 @@ from bayespool.evidence.ideals import (
 )
 from bayespool.measures import Measure, Normalized, Values
 from bayespool.measures.base import MISSING_RANK, UNREACHED, insert_relevant
+from bayespool.reading import NEVER_JUDGED
 from bayespool.tables.formatting import counted, some_of
 from bayespool.tables.markup import ReprHTMLMixin, one_line
 

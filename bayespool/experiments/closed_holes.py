@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from bayespool.arrays import Progress
-from bayespool.collection import Collection, Judgments, gather_qrels
+from bayespool.collection import Collection
 from bayespool.collection.contents import expect_collection
 from bayespool.collection.judges import find_pairs
-from bayespool.collection.records import relevance_codes
 from bayespool.errors import InputError
 from bayespool.evidence import score_bounds
 from bayespool.experiments.design import Design, Part, contributors
@@ -24,6 +23,8 @@ from bayespool.measures import Precision
 from bayespool.names import Estimand
 from bayespool.notes import Note
 from bayespool.posterior.work import keep_work
+from bayespool.reading import Judgments, gather_qrels
+from bayespool.reading.records import relevance_codes
 from bayespool.tables.formatting import counted, percent
 
 if TYPE_CHECKING:

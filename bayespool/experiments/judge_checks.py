@@ -502,7 +502,7 @@ def check_judges(
     --------
     >>> from bayespool import load_example
     >>> from bayespool.collection import add_judges
-    >>> from bayespool.collection import labels_from_frame
+    >>> from bayespool.reading import labels_from_frame
     >>> example = load_example()
     >>> labels = {q: {} for q in example.query_ids}
     >>> for pair in range(len(example.relevance)):  # right on all documents but every fourth

@@ -13,7 +13,6 @@ import numpy as np
 
 from bayespool.arrays import Progress
 from bayespool.collection import Collection
-from bayespool.collection.samples import Sample, stratum_shares
 from bayespool.experiments.design import (
     INTERVAL_COLUMNS,
     Design,
@@ -35,6 +34,7 @@ from bayespool.measures import Measure
 from bayespool.notes import Note
 from bayespool.posterior import PosteriorEstimator
 from bayespool.randomness import seed_of
+from bayespool.reading.samples import Sample, stratum_shares
 from bayespool.tables.formatting import counted, number, percent
 from bayespool.tables.table import Column, Table, View
 

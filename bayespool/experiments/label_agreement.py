@@ -13,13 +13,14 @@ import pandas as pd
 from bayespool import __version__
 from bayespool.arrays import FloatArray
 from bayespool.auditing.agreement import find_cut, labels_by_document, mean_by_document
-from bayespool.collection import Judge, Labels, Qrels
+from bayespool.collection import Judge
 from bayespool.defaults import fill_ci_prob
 from bayespool.errors import InputError
 from bayespool.evidence import GradeCounts, auc
 from bayespool.experiments.judge_agreement import Row, TopicIntervals, draw_topics
 from bayespool.measures.parsing import parse_sole_measure
 from bayespool.notes import Note, noted
+from bayespool.reading import Labels, Qrels
 from bayespool.report.result import Result
 from bayespool.tables.formatting import counted, interval, number
 from bayespool.tables.markup import one_line
@@ -120,7 +121,7 @@ def compare_judges(
     Parameters
     ----------
     labels : mapping of str to Labels or sequence of Labels
-        Labels by judge (`bayespool.collection.read_labels`); several of a judge that was asked several times,
+        Labels by judge (`bayespool.reading.read_labels`); several of a judge that was asked several times,
         whose mean counts.
     judgments : Qrels, optional
         Judgments by people. Without them two judges or more are compared with each other.
@@ -146,7 +147,7 @@ def compare_judges(
 
     Examples
     --------
-    >>> from bayespool.collection import labels_from_frame, qrels_from_frame
+    >>> from bayespool.reading import labels_from_frame, qrels_from_frame
     >>> labels = {"llm": labels_from_frame({"q": {"a": 1, "b": 0, "c": 1, "d": 0}})}
     >>> people = qrels_from_frame({"q": {"a": 1, "b": 0, "c": 0, "e": 1}})
     >>> compare_judges(labels, people).to_frame()[["n", "agreement", "kappa"]].round(3).values.tolist()

@@ -12,21 +12,13 @@ import numpy.typing as npt
 import pyarrow as pa
 from scipy.special import expit, ndtri
 
-from bayespool.collection import (
-    Collection,
-    Labels,
-    Qrels,
-    Run,
-    build_collection,
-    write_organizations,
-    write_qrels,
-    write_run,
-)
+from bayespool.collection import Collection, build_collection
 from bayespool.collection.judges import find_pairs
 from bayespool.errors import InputError
 from bayespool.evidence.ideals import values_on_fuller
 from bayespool.measures import parse_measure
 from bayespool.randomness import document_keys, key_of
+from bayespool.reading import Labels, Qrels, Run, write_organizations, write_qrels, write_run
 from bayespool.tables.files import make_folder
 
 _NAMES = ("north", "south", "east", "west", "coast", "ridge", "delta", "lake")

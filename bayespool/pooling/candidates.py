@@ -10,9 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool.arrays import BoolArray, IntArray, OrderArray
-from bayespool.collection import UNJUDGED, Collection
+from bayespool.collection import Collection
 from bayespool.collection.pools import DepthPool, find_sole_contributor, sole_contributor
 from bayespool.collection.rankings import blocks, ranked
+from bayespool.reading import UNJUDGED
 from bayespool.tables.formatting import counted, percent
 
 SHARES = (0.0, 0.01, 0.02, 0.03, 0.05, 0.1)

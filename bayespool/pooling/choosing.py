@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from bayespool.arrays import BoolArray, FloatArray, IndexArray, IntArray, LevelArray, OrderArray
-from bayespool.collection import Collection, Qrels
+from bayespool.collection import Collection
 from bayespool.collection.rankings import within
 from bayespool.errors import InputError, known_names
 from bayespool.names import Shares, split_list
@@ -28,6 +28,7 @@ from bayespool.pooling.registry import (
 from bayespool.pooling.sampling import Sampling
 from bayespool.pooling.strategy import FixedOrder, Strategy, TopicRankings, retrieved_by
 from bayespool.randomness import key_of
+from bayespool.reading import Qrels
 from bayespool.validation import check_choice, check_count
 
 if TYPE_CHECKING:

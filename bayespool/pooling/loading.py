@@ -15,16 +15,9 @@ from bayespool.arrays import Progress
 from bayespool.collection import (
     Collection,
     Judge,
-    Judgments,
-    Negative,
-    Order,
-    Organizations,
-    Reading,
-    Runs,
     add_judges,
     build_collection,
     finish_collection,
-    gather_qrels,
     judge_where_labeled,
     make_encoding,
 )
@@ -32,27 +25,8 @@ from bayespool.collection.attributes import Attributes, Table, gather_attributes
 from bayespool.collection.build import refuse_unranked, set_users_runs_apart
 from bayespool.collection.copies import adopt_copies, replace_copies
 from bayespool.collection.document_columns import with_attributes
-from bayespool.collection.files import find_files, read_toml
 from bayespool.collection.passages import Documents
 from bayespool.collection.rankings import within
-from bayespool.collection.readers import run_id_from_name
-from bayespool.collection.reading_keys import (
-    FILES,
-    READING_KEYS,
-    ReadingKey,
-    check_key,
-    check_reading,
-    parse_reading,
-)
-from bayespool.collection.scope import Exclude, Topics, gather_kept_qrels, read_exclusion, select_topics
-from bayespool.collection.sources import (
-    Judges,
-    gather_judges,
-    gather_organizations,
-    gather_runs,
-    irds_name,
-    list_labeled,
-)
 from bayespool.errors import (
     BayespoolWarning,
     InputError,
@@ -73,6 +47,26 @@ from bayespool.pooling.discovery import (
 )
 from bayespool.pooling.pools import pool_of_strategy
 from bayespool.pooling.strategy import Strategy
+from bayespool.reading import Judgments, Negative, Order, Organizations, Reading, Runs, gather_qrels
+from bayespool.reading.files import find_files, read_toml
+from bayespool.reading.keys import (
+    FILES,
+    READING_KEYS,
+    ReadingKey,
+    check_key,
+    check_reading,
+    parse_reading,
+)
+from bayespool.reading.readers import run_id_from_name
+from bayespool.reading.scope import Exclude, Topics, gather_kept_qrels, read_exclusion, select_topics
+from bayespool.reading.sources import (
+    Judges,
+    gather_judges,
+    gather_organizations,
+    gather_runs,
+    irds_name,
+    list_labeled,
+)
 from bayespool.tables.files import MAX_FILE_SIZE, PathLike
 from bayespool.tables.formatting import counted
 
@@ -120,7 +114,7 @@ def read_collection(
     runs : Runs
         Runs to score, which did not contribute to the pool: paths, globs, folders and the other forms of the
         judgments, mixed at will; several of them, or a mapping from names to them
-        (`bayespool.collection.gather_runs`). Their names are the collection's ``given_run_ids``, in the order
+        (`bayespool.reading.gather_runs`). Their names are the collection's ``given_run_ids``, in the order
         given (files of a folder or a pattern by name); the default name is ``run``. One that is also in
         ``pool`` is read once and counts as pooled if it looks so. So does one whose rankings are those of a
         pooled run, under its name or another.
@@ -438,11 +432,11 @@ def read_collections(
     ----------
     paths : path or sequence of path
         The keys of a file are arguments of `bayespool.read_collection`: ``qrels`` and ``pool``, and where
-        needed those of `bayespool.collection.parse_reading`. Its paths are relative to it. ``name`` is by
+        needed those of `bayespool.reading.parse_reading`. Its paths are relative to it. ``name`` is by
         default the name of the file without its ending.
     reading : str or mapping of str to object
         How all collections are read, where a file has no other value: ``"order=rank, strict=false"``
-        (`bayespool.collection.parse_reading`), or other arguments of `bayespool.read_collection` by name.
+        (`bayespool.reading.parse_reading`), or other arguments of `bayespool.read_collection` by name.
     progress : callable, optional
         Called with a text, the number of run files of a collection that are read, and their total.
 

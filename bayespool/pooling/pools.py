@@ -14,12 +14,12 @@ import numpy.typing as npt
 from bayespool.arrays import BoolArray, FloatArray, IntArray, LevelArray
 from bayespool.collection import Collection
 from bayespool.collection.pools import DepthPool, place_values
-from bayespool.collection.samples import Sample
 from bayespool.errors import InputError
 from bayespool.pooling.choosing import PoolPlan, PoolSelection, choose
 from bayespool.pooling.registry import strategy_text
 from bayespool.pooling.sampling import Sampling
 from bayespool.pooling.strategy import Strategy, retrieved_by
+from bayespool.reading.samples import Sample
 
 Runs = npt.NDArray[np.integer] | Sequence[int]
 

@@ -12,8 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool.arrays import AnyArray, BoolArray, FloatArray, IndexArray, LevelArray, Levels, OrderArray
-from bayespool.collection import Collection, Negative, Qrels, qrels_from_frame
-from bayespool.collection.records import relevance_codes
+from bayespool.collection import Collection
 from bayespool.compiled import in_threads
 from bayespool.errors import DiagnosticsWarning, InputError, warn_caller
 from bayespool.evidence.ideals import ideal_reach, judged_tally, ranked_levels
@@ -35,6 +34,8 @@ from bayespool.posterior.mixtures import ThresholdPosterior
 from bayespool.posterior.thresholds import Threshold, find_thresholds, threshold_levels
 from bayespool.posterior.unknowns import Unknowns
 from bayespool.randomness import document_keys, normals, scrambled
+from bayespool.reading import Negative, Qrels, qrels_from_frame
+from bayespool.reading.records import relevance_codes
 from bayespool.tables.formatting import counted
 from bayespool.tables.markup import ReprHTMLMixin, one_line
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from bayespool.collection.files import check_memory
 from bayespool.corrections import (
     ESTIMATORS as ESTIMATORS,  # complete only once the posteriors are registered below
     EstimatorEntry,
@@ -31,6 +30,7 @@ from bayespool.names import (
 )
 from bayespool.posterior import PosteriorDifference, PosteriorEstimator, PosteriorJudgeOrder
 from bayespool.posterior.preparation import estimator_prior_names
+from bayespool.reading.files import check_memory
 from bayespool.tables.formatting import counted
 
 _BY_TOPICS = "topics-adjustment"
@@ -347,7 +347,7 @@ def with_as_judged(
 
 def refuse_too_many_draws(estimators: Sequence[Estimator], bounds: Sequence[Bounds]) -> None:
     """Raise an error if draws of what has these bounds need more memory than is available
-    (`bayespool.collection.files.check_memory`).
+    (`bayespool.reading.files.check_memory`).
     """
     n_measures, (n_runs, n_topics) = len(bounds), bounds[0].low.amount.shape
     with_draws = PosteriorEstimator | PosteriorDifference | PosteriorJudgeOrder

@@ -14,9 +14,7 @@ import numpy.typing as npt
 
 from bayespool import __version__
 from bayespool.arrays import Progress
-from bayespool.collection import Collection, Qrels
-from bayespool.collection.readers import qrels_content
-from bayespool.collection.records import relevance_codes
+from bayespool.collection import Collection
 from bayespool.errors import InputError
 from bayespool.evidence.ideals import ideal_reach
 from bayespool.measures import Measure, Normalized
@@ -25,6 +23,9 @@ from bayespool.names import describe_estimator
 from bayespool.notes import Note, noted
 from bayespool.posterior import Completion, PosteriorEstimator
 from bayespool.posterior.completion import judged_by_topic
+from bayespool.reading import Qrels
+from bayespool.reading.readers import qrels_content
+from bayespool.reading.records import relevance_codes
 from bayespool.report.result import Result
 from bayespool.scoring.asked import Asked, AskedKeywords
 from bayespool.tables.files import PathLike

@@ -14,12 +14,13 @@ import pyarrow as pa
 
 from bayespool import __version__
 from bayespool.arrays import BoolArray, FloatArray, IntArray, Progress
-from bayespool.collection import Collection, Qrels
+from bayespool.collection import Collection
 from bayespool.measures import Measure
 from bayespool.measures.populations import topic_width
 from bayespool.names import Goal, describe_estimator
 from bayespool.notes import Note
 from bayespool.posterior import Completion, PosteriorEstimator
+from bayespool.reading import Qrels
 from bayespool.scoring.asked import Asked, AskedKeywords
 from bayespool.scoring.judging_influence import (
     Belief,

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayespool.arrays import AnyArray, OrderArray, Progress
-from bayespool.collection import Collection, read_labels
+from bayespool.collection import Collection
 from bayespool.errors import InputError
 from bayespool.evidence.bounds import unjudged_documents
 from bayespool.evidence.held_out import held_out_documents
 from bayespool.evidence.labels import TOP_OF_LABELS, is_other
 from bayespool.measures import parse_measures
+from bayespool.reading import read_labels
 from bayespool.scoring.scoring import find_targets
 from bayespool.tables.files import PathLike, atomic_write, read_back
 from bayespool.validation import check_count
@@ -125,7 +126,7 @@ def collect_labels(
     Examples
     --------
     >>> import pandas as pd, tempfile
-    >>> from bayespool.collection import read_labels
+    >>> from bayespool.reading import read_labels
     >>> tasks = pd.DataFrame({"query_id": ["1", "1"], "doc_id": ["a", "b"]})
     >>> path = f"{tempfile.mkdtemp()}/labels.jsonl"
     >>> collect_labels(tasks, lambda query_id, doc_id: 2 if doc_id == "a" else 0, path)

@@ -11,8 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bayespool import __version__
-from bayespool.collection import Collection, Qrels
-from bayespool.collection.readers import qrels_content
+from bayespool.collection import Collection
 from bayespool.evidence.ideals import n_relevant_documents
 from bayespool.notes import Note
 from bayespool.pooling import (
@@ -29,6 +28,8 @@ from bayespool.pooling import (
 )
 from bayespool.pooling.candidates import CandidatePool, candidate_pools
 from bayespool.pooling.registry import stopping_text, strategy_text
+from bayespool.reading import Qrels
+from bayespool.reading.readers import qrels_content
 from bayespool.report.result import Result
 from bayespool.tables.citations import Citation, cite
 from bayespool.tables.formatting import counted, percent

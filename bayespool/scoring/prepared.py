@@ -14,14 +14,10 @@ import pyarrow as pa
 
 from bayespool import __version__
 from bayespool.arrays import Progress
-from bayespool.collection import Collection, Judgments, add_judges
-from bayespool.collection.archives import member_errors, read_archive, read_member, write_archive
+from bayespool.collection import Collection, add_judges
 from bayespool.collection.packing import join_runs, pack, pool_alone, read_count, unpack
 from bayespool.collection.passages import Documents
 from bayespool.collection.pools import DepthPool
-from bayespool.collection.readers import Reading
-from bayespool.collection.scope import Exclude, gather_kept_qrels, read_exclusion
-from bayespool.collection.sources import Judges, Organizations, Runs, gather_judges
 from bayespool.errors import InputError, InputWarning, warn_caller
 from bayespool.measures import Measure
 from bayespool.measures.parsing import parse_measures
@@ -31,6 +27,11 @@ from bayespool.posterior import PosteriorEstimator
 from bayespool.posterior.preparation import evidence_depth
 from bayespool.posterior.thresholds import describe_excess_levels, find_thresholds
 from bayespool.posterior.work import Recorded, recorded_work
+from bayespool.reading import Judgments
+from bayespool.reading.archives import member_errors, read_archive, read_member, write_archive
+from bayespool.reading.readers import Reading
+from bayespool.reading.scope import Exclude, gather_kept_qrels, read_exclusion
+from bayespool.reading.sources import Judges, Organizations, Runs, gather_judges
 from bayespool.report.saving import StoredResult, result_of_json
 from bayespool.scoring.scores import Scores
 from bayespool.scoring.scoring import score

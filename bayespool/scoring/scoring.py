@@ -10,10 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from bayespool import __version__
 from bayespool.arrays import Progress
-from bayespool.collection import Collection, Reading
+from bayespool.collection import Collection
 from bayespool.collection.own import find_targets as find_targets
-from bayespool.collection.reading_keys import parse_reading
-from bayespool.collection.sources import Organizations, Runs, gather_runs
 from bayespool.defaults import fill_ci_prob
 from bayespool.errors import InputError
 from bayespool.evidence import score_bounds
@@ -24,6 +22,9 @@ from bayespool.measures.populations import refuse_one_topic
 from bayespool.names import Scope, describe_estimator
 from bayespool.pooling import read_collection
 from bayespool.posterior import PosteriorEstimator
+from bayespool.reading import Reading
+from bayespool.reading.keys import parse_reading
+from bayespool.reading.sources import Organizations, Runs, gather_runs
 from bayespool.scoring.asked import Asked, AskedKeywords, Targets
 from bayespool.scoring.cautions import (
     judged_run_notes,
@@ -250,7 +251,7 @@ def pyterrier_measure(
         As for `bayespool.read_collection`. The pool is read once.
     reading : str or mapping of str to object
         Other arguments of `bayespool.read_collection`: ``"order=rank, topics=run"``
-        (`bayespool.collection.parse_reading`), or by name.
+        (`bayespool.reading.parse_reading`), or by name.
 
     Returns
     -------

@@ -19,10 +19,11 @@ import numpy as np
 from shared import read, run_types
 
 from bayespool import Collection, parse_measure, score
-from bayespool.collection import build_collection, qrels_from_frame, run_from_frame
+from bayespool.collection import build_collection
 from bayespool.corrections import TopicsAdjustment
 from bayespool.evidence import score_bounds
 from bayespool.posterior import PosteriorDifference
+from bayespool.reading import qrels_from_frame, run_from_frame
 
 MANUAL = ("READWARE", "CL99SDopt1", "orcl99man", "iit99ma1", "8manexT3D1N0", "GE8MTD2")
 MODEL, MEASURE = "posterior-combined", parse_measure("P@10")

@@ -15,7 +15,7 @@ import numpy as np
 from shared import place
 
 from bayespool import audit_judges
-from bayespool.collection import Labels, Qrels, read_labels, read_qrels
+from bayespool.reading import Labels, Qrels, read_labels, read_qrels
 
 LOG, MARGIN, GRID = np.log(40), 0.05, np.linspace(0, 1, 401)
 

@@ -31,7 +31,7 @@ from bayespool import (
     leave_out,
     simulate,
 )
-from bayespool.collection import UNJUDGED
+from bayespool.reading import UNJUDGED
 
 NAMES = ("simulated", "dl21-passage", "covid-round4", "trec2011-medical", "trec2-adhoc", "trec8-adhoc")
 

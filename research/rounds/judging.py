@@ -15,9 +15,9 @@ import numpy as np
 import pandas as pd
 
 from bayespool import Collection, judge_next, parse_measure
-from bayespool.collection import Qrels
 from bayespool.experiments import simulate_example
 from bayespool.posterior import PosteriorEstimator
+from bayespool.reading import Qrels
 
 ORDERS = ("judge-next", "random")
 

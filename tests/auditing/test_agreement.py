@@ -12,8 +12,8 @@ import pytest
 from commands import Outcome
 
 from bayespool import audit_judges, qrels_from_frame
-from bayespool.collection import labels_from_frame
 from bayespool.errors import InputError
+from bayespool.reading import labels_from_frame
 
 
 def labels_and_people(n: int, seed: int = 1) -> tuple[dict[str, Any], dict[str, dict[str, int]]]:

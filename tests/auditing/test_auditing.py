@@ -22,8 +22,8 @@ from bayespool.arrays import FloatArray
 from bayespool.auditing import Audit, Urn
 from bayespool.auditing.auditing import document_digest
 from bayespool.auditing.differences import confidence_sequence, uniforms, walk
-from bayespool.collection.scope import select_lines
 from bayespool.errors import InputError, InputWarning
+from bayespool.reading.scope import select_lines
 from bayespool.report.page import page_html
 
 pytestmark = pytest.mark.usefixtures("fits_of_all_tests")

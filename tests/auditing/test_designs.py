@@ -13,11 +13,11 @@ from commands import Outcome
 
 from bayespool import read_collection, read_qrels, read_result
 from bayespool.auditing import SamplingDesign, draw_design
-from bayespool.collection import run_from_frame
-from bayespool.collection.readers import write_run
-from bayespool.collection.sources import join_qrels
 from bayespool.corrections import ByDesign
 from bayespool.errors import InputError, InputWarning
+from bayespool.reading import run_from_frame
+from bayespool.reading.readers import write_run
+from bayespool.reading.sources import join_qrels
 
 pytestmark = pytest.mark.filterwarnings("ignore::bayespool.errors.NoPoolWarning")
 

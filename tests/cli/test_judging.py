@@ -20,9 +20,10 @@ from small import small, small_simulation
 
 from bayespool import audit, check_judges, judge_next, read_audit
 from bayespool.auditing import Audit
-from bayespool.collection import Collection, read_qrels
+from bayespool.collection import Collection
 from bayespool.experiments import load_example
 from bayespool.plots import draw_judges, render
+from bayespool.reading import read_qrels
 from bayespool.report.saving import read_result
 from bayespool.scoring import impute
 

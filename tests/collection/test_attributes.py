@@ -18,8 +18,8 @@ from bayespool.collection import Collection, build_collection
 from bayespool.collection.attributes import NO_ATTRIBUTES, Attributes, gather_attributes
 from bayespool.collection.document_columns import with_attributes
 from bayespool.collection.packing import join_runs, pack, pool_alone, unpack
-from bayespool.collection.sources import gather_organizations
 from bayespool.errors import InputError
+from bayespool.reading.sources import gather_organizations
 
 ROWS = [
     {"run_id": "a", "organization": "x", "type": "neural", "size": 3.5},

@@ -17,20 +17,13 @@ from toys import from_rankings, ranking, toy_collection, toy_qrels, toy_runs
 from trec_files import refused
 
 from bayespool import read_collection
-from bayespool.collection import (
-    Collection,
-    Order,
-    Qrels,
-    Run,
-    build_collection,
-    qrels_from_frame,
-    run_from_frame,
-)
+from bayespool.collection import Collection, build_collection
 from bayespool.collection.packing import join_runs, pool_alone
 from bayespool.collection.rankings import tie_notes
-from bayespool.collection.records import RankConflict
-from bayespool.collection.scope import join_hint
 from bayespool.errors import InputError, InputWarning
+from bayespool.reading import Order, Qrels, Run, qrels_from_frame, run_from_frame
+from bayespool.reading.records import RankConflict
+from bayespool.reading.scope import join_hint
 
 
 def order_of(scores: dict[str, float], order: Order = "score") -> list[str]:
@@ -138,7 +131,7 @@ def test_ids_of_more_bytes_than_32_bits_count(monkeypatch: pytest.MonkeyPatch) -
     run = run_from_frame({"1": {"b": 2, "a": 1}, "2": {"a": 1}}, "r")
     qrels = qrels_from_frame({"1": {"c": 1}, "2": {"a": 0}})
     few = build_collection([run], qrels)
-    monkeypatch.setattr("bayespool.collection.build._MAX_BYTES_OF_32_BIT_OFFSETS", 0)
+    monkeypatch.setattr("bayespool.reading.files._MAX_BYTES_OF_32_BIT_OFFSETS", 0)
     many = build_collection([run], qrels)
     assert many.doc_ids.type == pa.large_string()
     assert few.doc_ids.to_pylist() == many.doc_ids.to_pylist() == ["a", "b", "c", "a"]

@@ -14,20 +14,12 @@ from hypothesis import given, strategies as st
 from toys import from_rankings, judged, judgments, toy_collection, toy_qrels, toy_runs
 from trec_files import refused
 
-from bayespool.collection import (
-    LISTED,
-    UNJUDGED,
-    Collection,
-    build_collection,
-    qrels_from_frame,
-    read_qrels,
-    run_from_frame,
-    write_qrels,
-)
+from bayespool.collection import Collection, build_collection
 from bayespool.collection.contents import group_systems, parse_systems
 from bayespool.errors import InputError, InputWarning
 from bayespool.experiments import load_example, simulate_example
 from bayespool.pooling import describe_pool, read_collection
+from bayespool.reading import LISTED, UNJUDGED, qrels_from_frame, read_qrels, run_from_frame, write_qrels
 
 
 def test_topics_are_those_of_the_qrels_in_numeric_order() -> None:

@@ -17,9 +17,9 @@ from bayespool import fit, judge_next, leave_out, model_graph, read_collection, 
 from bayespool.collection import Collection, build_collection
 from bayespool.collection.document_columns import gather_document_columns
 from bayespool.collection.packing import join_runs, pack, pool_alone, unpack
-from bayespool.collection.readers import Reading
 from bayespool.errors import InputError
 from bayespool.evidence.columns import column_predictors, standardized_within_topics
+from bayespool.reading.readers import Reading
 from bayespool.scoring.prepared import learn_collection, read_prepared
 
 RUNS = {"one": {"q1": {"d1": 2.0, "d2": 1.0}}, "two": {"q1": {"d2": 2.0}, "q2": {"d3": 1.0, "d1": 0.5}}}

@@ -16,16 +16,11 @@ import toys
 from toys import judgments, toy_collection
 from trec_files import refused
 
-from bayespool.collection import (
-    Collection,
-    Judge,
-    add_judges,
-    labels_from_frame,
-    qrels_from_frame,
-)
+from bayespool.collection import Collection, Judge, add_judges
 from bayespool.collection.judges import MOST_GRADES, find_copied_labels
 from bayespool.errors import InputError, InputWarning
 from bayespool.experiments import load_example, simulate_example, simulate_judge
+from bayespool.reading import labels_from_frame, qrels_from_frame
 
 NAN = float("nan")
 LABELS = {"1": {"a": 2, "l": 0, "d": 1}, "2": {"z": 2, "p": 0}}

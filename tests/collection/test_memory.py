@@ -10,9 +10,10 @@ import psutil
 import pytest
 
 from bayespool import load_example, score
-from bayespool.collection import build_collection, files as reading, qrels_from_frame, run_from_frame
-from bayespool.collection.files import check_memory, free_memory
+from bayespool.collection import build_collection
 from bayespool.errors import InputError, MemoryWarning
+from bayespool.reading import files as reading, qrels_from_frame, run_from_frame
+from bayespool.reading.files import check_memory, free_memory
 
 GIB = 1 << 30
 
@@ -33,7 +34,7 @@ def test_free_memory_of_this_process_and_of_one_with_a_limit() -> None:
     code = """
 import resource
 resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))
-from bayespool.collection.files import free_memory
+from bayespool.reading.files import free_memory
 print(free_memory())
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -12,9 +12,10 @@ import pyarrow as pa
 import pytest
 
 from bayespool import compare, prepare, read_collection, score
-from bayespool.collection import Collection, Reading
+from bayespool.collection import Collection
 from bayespool.collection.passages import cut_suffixes
 from bayespool.errors import BayespoolWarning, InputError, InputWarning
+from bayespool.reading import Reading
 
 JUDGED = {"q": {"doc-1": 1, "doc-2": 0, "doc-3": 1}, "r": {"doc-4": 0, "doc-5": 1, "doc-6": 0}}
 # the documents in the order of their best passages: doc-2 doc-1 doc-9 doc-3, and doc-5 doc-4

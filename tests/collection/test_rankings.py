@@ -13,15 +13,7 @@ import numpy.typing as npt
 import pytest
 from small import small
 
-from bayespool.collection import (
-    Collection,
-    build_collection,
-    files as memory,
-    qrels_from_frame,
-    rankings as module,
-    rows,
-    run_from_frame,
-)
+from bayespool.collection import Collection, build_collection, rankings as module, rows
 from bayespool.collection.rankings import Rankings, blocks, lengths, longest, ranked, within
 from bayespool.comparisons.reversing import judgment_ranks, unpooled_copies
 from bayespool.errors import InputError
@@ -31,6 +23,7 @@ from bayespool.measures import parse_measure
 from bayespool.pooling import discover_pool
 from bayespool.pooling.discovery import PoolRule
 from bayespool.pooling.pools import with_strategy_pool
+from bayespool.reading import files as memory, qrels_from_frame, run_from_frame
 
 
 def ragged_of(dense: npt.NDArray[Any], end: float = -1) -> Rankings:
@@ -204,7 +197,7 @@ def test_pools_are_the_same() -> None:
 ONE_LONG_TOPIC = """
 import resource
 import numpy as np
-from bayespool.collection import qrels_from_frame, run_from_frame
+from bayespool.reading import qrels_from_frame, run_from_frame
 from bayespool import score
 from bayespool.collection import build_collection
 

@@ -15,7 +15,7 @@ from small import small
 from toys import from_rankings, pooled_collections, toy_collection
 
 from bayespool import leave_out, load_example, read_collection
-from bayespool.collection import Collection, Judge, add_judges, labels_from_frame
+from bayespool.collection import Collection, Judge, add_judges
 from bayespool.corrections import JudgeFilled, JudgeRates, PredictionPowered
 from bayespool.corrections.labels import (
     LabelCorrection,
@@ -31,6 +31,7 @@ from bayespool.evidence import score_bounds
 from bayespool.evidence.ideals import values_on_fuller
 from bayespool.measures import MEASURES, Estimates, parse_measure
 from bayespool.measures.base import Additive
+from bayespool.reading import labels_from_frame
 
 POWERED = (PredictionPowered(n_draws=50), PredictionPowered(sample="judged", n_draws=50))
 by_correction = cases("correction", [JudgeFilled(), JudgeRates(), *POWERED])

@@ -16,12 +16,13 @@ from real import read_real
 from wide import wide
 
 from bayespool import build_collection, leave_out, load_example, read_collection, score
-from bayespool.collection import Collection, qrels_from_frame
+from bayespool.collection import Collection
 from bayespool.corrections import AsJudged, HorvitzThompson, InferredAP, InferredNDCG, StatAP
 from bayespool.corrections.base import NO_SAMPLE
 from bayespool.pooling import PoolPlan, StrategyPool, discover_pool
 from bayespool.pooling.pools import with_strategy_pool
 from bayespool.pooling.sampling import infer_ap, sampled_states
+from bayespool.reading import qrels_from_frame
 
 pytestmark = pytest.mark.filterwarnings("ignore::bayespool.errors.NoPoolWarning")
 STRATEGIES = ["uniform", "stratified(depths=(3,), rates=(3.0, 1.0))"]

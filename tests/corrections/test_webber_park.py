@@ -11,10 +11,11 @@ from corrected import close, estimate
 from each import cases
 from toys import COMMON, from_rankings, toy_collection
 
-from bayespool.collection import add_judges, labels_from_frame
+from bayespool.collection import add_judges
 from bayespool.corrections import Background, SystemsAdjustment, TopicsAdjustment
 from bayespool.corrections.webber_park import standard_error, topics_for_error
 from bayespool.evidence import judgment_counts
+from bayespool.reading import labels_from_frame
 from bayespool.scoring import score
 
 

@@ -11,18 +11,11 @@ from scipy import stats
 from statsmodels.stats.inter_rater import cohens_kappa
 from toys import toy_collection
 
-from bayespool.collection import (
-    Collection,
-    Judge,
-    add_judges,
-    build_collection,
-    labels_from_frame,
-    qrels_from_frame,
-    run_from_frame,
-)
+from bayespool.collection import Collection, Judge, add_judges, build_collection
 from bayespool.evidence import GradeCounts, LabelConfusion, auc, favored_organizations, grade_counts, kappas
 from bayespool.evidence.labels import TOP_OF_LABELS, grade_names
 from bayespool.experiments import Simulation, SimulationSettings, simulate, simulate_judge
+from bayespool.reading import labels_from_frame, qrels_from_frame, run_from_frame
 
 # Of the judged documents several organizations have a on topic 1, q on topic 2, a and c on topic 3; j is
 # nobody's. All others are one organization's alone: b, c and h of topic 1 have labels that do not count, as

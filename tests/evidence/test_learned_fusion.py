@@ -9,7 +9,7 @@ import pytest
 from each import cases
 from toys import documents_of
 
-from bayespool.collection import build_collection, qrels_from_frame, run_from_frame
+from bayespool.collection import build_collection
 from bayespool.collection.pools import sole_contributor
 from bayespool.evidence.learned_fusion import (
     _RIDGE,
@@ -25,6 +25,7 @@ from bayespool.evidence.learned_fusion import (
 from bayespool.evidence.pooled_ranks import pooled_ranks, rank_gains
 from bayespool.evidence.predictor_table import hidden_document_table
 from bayespool.experiments import load_example
+from bayespool.reading import qrels_from_frame, run_from_frame
 
 
 def without(fusion: LearnedFusion, which: int) -> tuple[int, np.ndarray, np.ndarray]:

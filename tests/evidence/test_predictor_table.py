@@ -9,13 +9,14 @@ from each import cases
 from predicted import unjudged_document_table
 from toys import documents_of
 
-from bayespool.collection import build_collection, qrels_from_frame, run_from_frame
+from bayespool.collection import build_collection
 from bayespool.collection.pools import DepthPool, sole_contributor
 from bayespool.evidence import PREDICTORS, document_table, hidden_document_table
 from bayespool.evidence.composition import composition_effects
 from bayespool.evidence.predictor_table import with_predictors
 from bayespool.evidence.predictors import COMPOSITION_PREDICTORS, evidence_predictors
 from bayespool.experiments import load_example
+from bayespool.reading import qrels_from_frame, run_from_frame
 
 OTHERS = tuple(name for name in PREDICTORS if name not in evidence_predictors())
 ALL = (*evidence_predictors(), *(name for name in OTHERS if name not in COMPOSITION_PREDICTORS))  # any cutoff

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from toys import documents_of, from_rankings
 
-from bayespool.collection import add_judges, labels_from_frame
+from bayespool.collection import add_judges
 from bayespool.errors import InputError
 from bayespool.evidence import (
     PREDICTORS,
@@ -25,6 +25,7 @@ from bayespool.measures import parse_measure
 from bayespool.models import EVIDENCE_SLOPES
 from bayespool.models.graphs import build_graph
 from bayespool.posterior import PosteriorEstimator, ScoringProblem
+from bayespool.reading import labels_from_frame
 from bayespool.scoring import score
 
 

@@ -13,7 +13,7 @@ from each import cases
 from predicted import unjudged_document_table
 from toys import from_rankings, toy_collection
 
-from bayespool.collection import Collection, Judge, add_judges, labels_from_frame
+from bayespool.collection import Collection, Judge, add_judges
 from bayespool.evidence import DocumentTable, document_table, grade_counts, hidden_document_table
 from bayespool.evidence.predictor_table import without_some_labels
 from bayespool.evidence.predictors_of_labels import (
@@ -24,6 +24,7 @@ from bayespool.evidence.predictors_of_labels import (
     usable_judges,
 )
 from bayespool.experiments import load_example, simulate_example, simulate_judge
+from bayespool.reading import labels_from_frame
 
 # Hidden documents of the toy have labels but for f and the south's; of the unjudged ones l has one.
 LABELS = {"1": {"a": 2, "b": 0, "c": 2, "l": 1, "d": 0}, "2": {"p": 1, "r": 2, "z": 2}, "3": {"b": 0}}

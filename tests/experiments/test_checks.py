@@ -27,7 +27,7 @@ from scipy import stats
 from scipy.special import expit, logsumexp
 from toys import from_rankings, pooled_collections, toy_collection
 
-from bayespool.collection import Collection, qrels_from_frame
+from bayespool.collection import Collection
 from bayespool.errors import InputError
 from bayespool.evidence import score_bounds
 from bayespool.evidence.ideals import values_on_fuller
@@ -57,6 +57,7 @@ from bayespool.measures import Estimates, Values, parse_measure
 from bayespool.models import MODEL_NAMES
 from bayespool.models.formulas import draw_priors
 from bayespool.posterior import ScoringProblem, stacking_weights
+from bayespool.reading import qrels_from_frame
 from bayespool.tables import container_bytes
 from bayespool.tables.files import atomic_write
 

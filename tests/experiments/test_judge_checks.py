@@ -17,7 +17,7 @@ from statsmodels.stats.proportion import proportion_confint
 from toys import no_pool
 
 from bayespool import check_judges
-from bayespool.collection import Collection, Labels, add_judges, labels_from_frame
+from bayespool.collection import Collection, add_judges
 from bayespool.comparisons.significance import adjust_p_values, paired_t
 from bayespool.errors import DiagnosticsWarning, InputError
 from bayespool.evidence.labels import grade_names
@@ -32,6 +32,7 @@ from bayespool.experiments.judge_agreement import (
 from bayespool.experiments.judge_checks import ALL_JUDGES
 from bayespool.notes import Note
 from bayespool.posterior import PosteriorEstimator
+from bayespool.reading import Labels, labels_from_frame
 from bayespool.report.terminal import print_result
 
 

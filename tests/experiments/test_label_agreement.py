@@ -12,9 +12,9 @@ from commands import Outcome
 from scipy.stats import mannwhitneyu
 from statsmodels.stats.inter_rater import cohens_kappa
 
-from bayespool.collection import Labels, Qrels, labels_from_frame, qrels_from_frame
 from bayespool.errors import InputError
 from bayespool.experiments import compare_judges
+from bayespool.reading import Labels, Qrels, labels_from_frame, qrels_from_frame
 
 Levels = dict[str, dict[str, int]]
 

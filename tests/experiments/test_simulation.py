@@ -13,12 +13,12 @@ from scipy.special import ndtr, ndtri
 from scipy.stats import binomtest
 from toys import ranking
 
-from bayespool.collection import Labels, Qrels
 from bayespool.collection.copies import run_overlap
 from bayespool.errors import InputError
 from bayespool.evidence import judgment_counts
 from bayespool.experiments import SimulationSettings, simulate, simulate_example, simulate_judge
 from bayespool.pooling import describe_pool, read_collection
+from bayespool.reading import Labels, Qrels
 
 SMALL = SimulationSettings(
     n_topics=4, n_candidates=40, n_organizations=3, max_runs=2, n_new=1, pool_depth=5, run_depth=20

@@ -19,7 +19,7 @@ import pyarrow as pa
 from fuzz.engine import Target, refused
 from fuzz.reference import has_failures
 
-from bayespool.collection import labels_from_frame, qrels_from_frame, run_from_frame
+from bayespool.reading import labels_from_frame, qrels_from_frame, run_from_frame
 
 IDS: list[Any] = [
     "d1", "d2", "1", "01", "é", " ", "a b", "", "\ud800", "\0", "x" * 300, 1, 2, -7, 10**30, 1.0, 1.5, None,

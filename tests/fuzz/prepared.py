@@ -19,8 +19,8 @@ from fuzz.stored import ODD, turned
 
 from bayespool import prepare
 from bayespool.collection import packing
-from bayespool.collection.archives import member_errors, read_archive, write_archive
 from bayespool.experiments import SimulationSettings, simulate
+from bayespool.reading.archives import member_errors, read_archive, write_archive
 from bayespool.scoring.prepared import PreparedCollection, head_digest, read_prepared
 from bayespool.tables.files import digest
 

@@ -20,7 +20,7 @@ import zstandard
 from fuzz import reference
 from fuzz.engine import Target, mutated, refused
 
-from bayespool import collection as trec
+from bayespool import reading as trec
 from bayespool.errors import InputError
 from bayespool.pooling.loading import read_description
 

@@ -18,8 +18,8 @@ from fuzz.engine import MOST_MIB, Target, budget, fuzz, mutated, peak_mib, refus
 from fuzz.faults import EXPERIMENTS
 from small import small_simulation
 
-from bayespool.collection import Qrels, read_qrels
 from bayespool.errors import InputError
+from bayespool.reading import Qrels, read_qrels
 
 # In all some five seconds; what takes long is given little.
 INPUTS = {"folds": 4, "folders": 3, "scores": 6, "options": 6, "prepared": 20, "certificate": 10, "report": 6}
@@ -82,7 +82,7 @@ def test_a_reader_that_reads_wrong_is_found(tmp_path: Path, monkeypatch: pytest.
         found = read_qrels(path, **options)  # type: ignore[arg-type]
         return Qrels(found.query_id, found.doc_id, found.relevance.clip(max=100))
 
-    monkeypatch.setattr("bayespool.collection.read_qrels", wrong)
+    monkeypatch.setattr("bayespool.reading.read_qrels", wrong)
     target = next(target for target in readers.READERS if target.name == "judgments")
     outcome = fuzz(target, tmp_path, range(100))
     assert outcome.found

@@ -29,7 +29,7 @@ ONLY_IN = {
     "matplotlib": {"plots"},
     "numba": {"compiled"},
     "nutpie": {"inference"},
-    "pyarrow.csv": {"collection"},
+    "pyarrow.csv": {"reading"},
     "pymc": {"models", "inference"},
     "pytensor": {"models", "inference"},
 }

@@ -8,9 +8,10 @@ from graphs import evidence_of
 from predicted import unjudged_document_table
 from toys import toy_collection
 
-from bayespool.collection import Collection, add_judges, labels_from_frame
+from bayespool.collection import Collection, add_judges
 from bayespool.evidence import hidden_document_table
 from bayespool.models import gather_documents
+from bayespool.reading import labels_from_frame
 
 
 def test_evidence_of_the_toy_is_what_one_counts_by_hand() -> None:

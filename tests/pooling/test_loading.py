@@ -12,11 +12,12 @@ import pytest
 import toys
 from toys import toy_collection, toy_qrels, toy_runs
 
-from bayespool.collection import Collection, run_from_frame, write_organizations, write_qrels, write_run
+from bayespool.collection import Collection
 from bayespool.collection.build import USER_ORGANIZATION
 from bayespool.errors import InputError, InputWarning, OrganizationWarning, PoolWarning, StatedPoolWarning
 from bayespool.experiments import simulate_example
 from bayespool.pooling import PoolPlan, describe_pool, read_collection, read_collections, read_contributors
+from bayespool.reading import run_from_frame, write_organizations, write_qrels, write_run
 
 POOLED_ORGANIZATIONS = {run_id: toys.ORGANIZATIONS[run_id] for run_id in toys.POOLED}
 

@@ -14,7 +14,7 @@ import toys
 from toys import from_rankings, judged, judgments
 
 from bayespool import load_example
-from bayespool.collection import UNJUDGED, Collection
+from bayespool.collection import Collection
 from bayespool.collection.pools import sole_contributor
 from bayespool.errors import InputError, StatedPoolWarning
 from bayespool.experiments import simulate_example
@@ -31,6 +31,7 @@ from bayespool.pooling import (
 )
 from bayespool.pooling.discovery import strategy_misfit, warn_of_misfit
 from bayespool.pooling.pools import with_strategy_pool
+from bayespool.reading import UNJUDGED
 from bayespool.scoring import score
 
 RANKED = {"r1": {"1": "abcd"}, "r2": {"1": "bxyz"}, "r3": {"1": "abpq"}}

@@ -14,7 +14,6 @@ from graded_example import graded_example
 from scipy import stats
 from scipy.special import expit, logit
 
-from bayespool.collection import qrels_from_frame
 from bayespool.errors import InputError
 from bayespool.evidence.ideals import judged_tally, ranked_levels
 from bayespool.experiments import load_example
@@ -33,6 +32,7 @@ from bayespool.posterior.drawing import count_levels, promote_relevance
 from bayespool.posterior.mixtures import Mixture
 from bayespool.posterior.thresholds import find_thresholds, threshold_levels
 from bayespool.posterior.unknowns import find_places
+from bayespool.reading import qrels_from_frame
 from bayespool.scoring import score
 
 

@@ -11,11 +11,11 @@ import pytest
 
 from bayespool import parse_measure
 from bayespool.collection import Collection, add_judges
-from bayespool.collection.samples import Sample
 from bayespool.experiments import load_example, simulate_example, simulate_judge
 from bayespool.measures import Values
 from bayespool.posterior import PosteriorEstimator, PosteriorJudgeOrder
 from bayespool.posterior.judge_order import judge_worth, move_draws
+from bayespool.reading.samples import Sample
 from bayespool.scoring import parse_estimator
 
 QUICK: dict[str, Any] = {"draws": 20, "chains": 1}

@@ -13,7 +13,7 @@ from scipy.special import expit
 from unexplained import with_found
 
 from bayespool import parse_measure, read_collection, score
-from bayespool.collection import Collection, qrels_from_frame
+from bayespool.collection import Collection
 from bayespool.collection.own import OwnJudgments
 from bayespool.evidence import PREDICTORS
 from bayespool.experiments import SimulationSettings, load_example, simulate
@@ -22,6 +22,7 @@ from bayespool.posterior import Completion, NewKind, PosteriorEstimator, Thresho
 from bayespool.posterior.lots import attribute_sample, draw_topic_chances, find_lots
 from bayespool.posterior.mixtures import HeldOut, HeldOutTotals
 from bayespool.posterior.partial_pool import find_unexplained
+from bayespool.reading import qrels_from_frame
 
 pytestmark = pytest.mark.filterwarnings("ignore::bayespool.errors.NoPoolWarning")
 

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 from toys import ORGANIZATIONS, POOLED, toy_collection, toy_qrels, toy_runs
 
-from bayespool.collection import Collection, Negative, Qrels, build_collection, qrels_from_frame
+from bayespool.collection import Collection, build_collection
 from bayespool.errors import InputError
 from bayespool.experiments import load_example, simulate_example
+from bayespool.reading import Negative, Qrels, qrels_from_frame
 from bayespool.scoring import Imputations, impute, score
 from bayespool.scoring.imputing import spread_draws
 

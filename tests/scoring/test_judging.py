@@ -17,13 +17,13 @@ from scipy.stats import norm, t as student
 from small import small, small_with_failed_queries
 
 from bayespool import compare, judge_next, read_collection, score
-from bayespool.collection import read_qrels
 from bayespool.errors import InputError, NoPoolWarning, OutputError
 from bayespool.experiments import load_example, simulate_example
 from bayespool.measures import Values, parse_measure
 from bayespool.names import Goal
 from bayespool.pooling import choose
 from bayespool.posterior import Completion, PosteriorEstimator
+from bayespool.reading import read_qrels
 from bayespool.scoring import DocumentsToJudge, NextJudgments, judging_influence as module
 from bayespool.scoring.judging import plan
 from bayespool.scoring.judging_influence import (

@@ -9,10 +9,10 @@ import pandas as pd
 import pytest
 
 from bayespool import collect_labels, documents_to_label, load_example
-from bayespool.collection import read_labels
 from bayespool.errors import InputError
 from bayespool.evidence.bounds import unjudged_documents
 from bayespool.evidence.held_out import held_out_documents
+from bayespool.reading import read_labels
 
 TASKS = pd.DataFrame({"query_id": ["1", "1", "2"], "doc_id": ["a", "b", "a"]})
 

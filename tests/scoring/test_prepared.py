@@ -14,11 +14,11 @@ import pyarrow as pa
 import pytest
 
 from bayespool import load_example, parse_measure, prepare, read_collection, read_prepared, score
-from bayespool.collection.archives import read_archive, write_archive
 from bayespool.collection.packing import join_runs, pack, pool_alone, pool_part, unpack
 from bayespool.errors import InputError, InputWarning, PoolWarning
 from bayespool.experiments import simulate_example
 from bayespool.pooling import describe_pool, discover_pool
+from bayespool.reading.archives import read_archive, write_archive
 from bayespool.report.provenance import command_line
 from bayespool.scoring.prepared import head_digest, learn_collection, read_measures
 from bayespool.tables.files import digest, parquet_member

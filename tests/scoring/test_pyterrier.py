@@ -11,8 +11,9 @@ import pandas as pd
 import pytest
 
 from bayespool import load_example, read_collection, score
-from bayespool.collection import Collection, Run, qrels_from_frame, run_from_frame
+from bayespool.collection import Collection
 from bayespool.errors import InputError, InputWarning
+from bayespool.reading import Run, qrels_from_frame, run_from_frame
 from bayespool.scoring import pyterrier_measure, scoring
 
 ir_measures = pytest.importorskip("ir_measures")

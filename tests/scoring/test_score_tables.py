@@ -22,13 +22,14 @@ from toys import toy_collection
 from wide import headings, wide
 
 from bayespool import load_example, read_scores
-from bayespool.collection import Collection, qrels_from_frame
+from bayespool.collection import Collection
 from bayespool.errors import InputError
 from bayespool.measures import Values
 from bayespool.measures.populations import estimate_population
 from bayespool.notes import Note, noted
 from bayespool.plots import draw_forest
 from bayespool.pooling import describe_pool, read_collection
+from bayespool.reading import qrels_from_frame
 from bayespool.report.terminal import print_result
 from bayespool.scoring import Scores, score
 from bayespool.scoring.score_tables import conditions, far_runs, note_lines

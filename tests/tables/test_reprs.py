@@ -23,7 +23,6 @@ from small import small
 import bayespool
 from bayespool import audit, audit_judges, plan_comparison, prepare, qrels_from_frame, score
 from bayespool.auditing import draw_design
-from bayespool.collection import labels_from_frame
 from bayespool.comparisons import Leaderboard, Reversals, count_reversals, score_several
 from bayespool.experiments import (
     check_judges,
@@ -42,6 +41,7 @@ from bayespool.experiments import (
 from bayespool.measures import Values
 from bayespool.pooling import choose
 from bayespool.posterior import complete
+from bayespool.reading import labels_from_frame
 from bayespool.report import StoredResult, read_result
 from bayespool.report.result import Result
 from bayespool.scoring import (

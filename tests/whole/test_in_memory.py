@@ -28,8 +28,8 @@ from bayespool import (
     read_run,
     score,
 )
-from bayespool.collection import Qrels, Run, read_qrels, read_runs
 from bayespool.errors import InputError, PartialListWarning
+from bayespool.reading import Qrels, Run, read_qrels, read_runs
 from bayespool.scoring import Scores
 
 ScoredDoc = namedtuple("ScoredDoc", ["query_id", "doc_id", "score"])

@@ -24,7 +24,7 @@ from bayespool import (
     read_collection,
     score,
 )
-from bayespool.collection import add_judges, labels_from_frame, qrels_from_frame
+from bayespool.collection import add_judges
 from bayespool.collection.packing import join_runs, pool_alone
 from bayespool.collection.rankings import Rankings
 from bayespool.errors import InputError, InputWarning
@@ -32,6 +32,7 @@ from bayespool.evidence.bounds import score_bounds, unjudged_documents
 from bayespool.experiments import load_example, simulate_example
 from bayespool.pooling import pool_of_strategy
 from bayespool.posterior import PosteriorEstimator
+from bayespool.reading import labels_from_frame, qrels_from_frame
 
 pytestmark = pytest.mark.usefixtures("fits_of_all_tests")
 

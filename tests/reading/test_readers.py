@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 from trec_files import PLAIN, Write, judgments_of, refused
 
-from bayespool import collection as trec, read_collection, read_runs
-from bayespool.collection import gather_qrels, read_qrels
+from bayespool import read_collection, read_runs, reading as trec
 from bayespool.collection.build import Encoding
-from bayespool.collection.sources import join_organizations, join_qrels
 from bayespool.errors import InputError, InputWarning
 from bayespool.experiments import simulate_example
+from bayespool.reading import gather_qrels, read_qrels
+from bayespool.reading.sources import join_organizations, join_qrels
 
 
 def test_run_id_of_a_file(tmp_path: Path) -> None:
@@ -167,7 +167,7 @@ def test_batches_make_the_same_collection(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(Encoding, "encode", counted)
     for batch, fewest in ((1, 1), (200_000, 2)):
         sizes.clear()
-        monkeypatch.setattr("bayespool.collection.readers.BATCH", batch)
+        monkeypatch.setattr("bayespool.reading.readers.BATCH", batch)
         parts = read()
         assert min(sizes[:-1]) >= fewest
         assert len(sizes) > 2
@@ -178,7 +178,7 @@ def test_batches_make_the_same_collection(tmp_path: Path, monkeypatch: pytest.Mo
 
 def test_files_are_read_in_their_order_over_batches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     simulate_example().write(tmp_path)
-    monkeypatch.setattr("bayespool.collection.readers.BATCH", 1)
+    monkeypatch.setattr("bayespool.reading.readers.BATCH", 1)
     done: list[tuple[int, int]] = []
     runs = read_runs(tmp_path / "pool", progress=lambda _, n=0, total=0: done.append((n, total)))
     assert [run.run_id for run in runs] == sorted(run.run_id for run in runs)

@@ -11,11 +11,12 @@ import pytest
 from trec_files import refused
 
 from bayespool import read_collection, score
-from bayespool.collection import Collection, Qrels, build_collection, read_qrels
-from bayespool.collection.samples import Sample
+from bayespool.collection import Collection, build_collection
 from bayespool.errors import InputError, InputWarning
 from bayespool.pooling import read_contributors
 from bayespool.pooling.loading import read_collections
+from bayespool.reading import Qrels, read_qrels
+from bayespool.reading.samples import Sample
 
 RUN = {"q1": {"q1": 9.0, "a": 8.0, "b": 7.0, "c": 6.0}, "q2": {"a": 3.0, "b": 2.0, "q2": 1.0}}
 QRELS = {"q1": {"a": 1, "b": 0, "c": 1}, "q2": {"a": 0, "b": 2, "d": 1}, "q3": {"e": 1}}

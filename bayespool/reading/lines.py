@@ -19,9 +19,9 @@ import pyarrow.compute as pc
 import pyarrow.csv
 
 from bayespool.arrays import AnyArray, FloatArray, IndexArray, IntArray, OrderArray
-from bayespool.collection.files import MEMORY
-from bayespool.collection.records import Skipped
 from bayespool.errors import InputError
+from bayespool.reading.files import MEMORY
+from bayespool.reading.records import Skipped
 
 _LAST_BYTES = np.array([2**64 - 2 ** (64 - 8 * min(n, 8)) for n in range(17)], dtype="<u8")  # of a number
 _FIRST, _SECOND = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F)

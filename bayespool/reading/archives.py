@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from bayespool.collection.files import DAMAGE, member_pieces, regular_file
 from bayespool.errors import PREPARE_ANEW, InputError
+from bayespool.reading.files import DAMAGE, member_pieces, regular_file
 from bayespool.tables.files import PathLike, atomic_write, expanded_limit, parquet_table
 
 _DATE = (1980, 1, 1, 0, 0, 0)  # of every member: the time of writing must not be in the bytes

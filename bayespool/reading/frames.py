@@ -11,8 +11,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from bayespool.arrays import AnyArray, BoolArray, FloatArray
-from bayespool.collection.lines import GRADES_HINT, NO_LABEL, kept_lines, repeats, run_layout
-from bayespool.collection.lists import (
+from bayespool.errors import InputError, InputWarning, did_you_mean, warn_caller
+from bayespool.reading.lines import GRADES_HINT, NO_LABEL, kept_lines, repeats, run_layout
+from bayespool.reading.lists import (
     LIST_NAMES,
     LISTS,
     TOPIC_NAMES,
@@ -21,8 +22,7 @@ from bayespool.collection.lists import (
     refuse_rankings,
     unwrapped,
 )
-from bayespool.collection.records import Labels, Qrels, Run
-from bayespool.errors import InputError, InputWarning, did_you_mean, warn_caller
+from bayespool.reading.records import Labels, Qrels, Run
 from bayespool.tables.formatting import counted
 
 NAMES = {

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 from trec_files import PLAIN_ROWS, Write, judgments_of, labels_of, refused, rows_of
 
-from bayespool import collection as trec
+from bayespool import reading as trec
 from bayespool.errors import InputWarning
 
 Untopical = namedtuple("Untopical", ["doc_id", "score"])

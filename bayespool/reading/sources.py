@@ -14,9 +14,9 @@ from typing import Any, Protocol, TypeGuard, cast
 import numpy as np
 import pyarrow as pa
 
-from bayespool.collection.attributes import with_organizations
-from bayespool.collection.files import STDIN, find_files, read_text
-from bayespool.collection.frames import (
+from bayespool.errors import InputError, InputWarning, warn_caller
+from bayespool.reading.files import STDIN, find_files, read_text
+from bayespool.reading.frames import (
     NAMES,
     column_names,
     columns_by_name,
@@ -28,9 +28,9 @@ from bayespool.collection.frames import (
     to_eager_frame,
     to_ids,
 )
-from bayespool.collection.lines import first_lines
-from bayespool.collection.lists import are_id_lists, is_rank_eval
-from bayespool.collection.readers import (
+from bayespool.reading.lines import first_lines
+from bayespool.reading.lists import are_id_lists, is_rank_eval
+from bayespool.reading.readers import (
     Reading,
     read_batches,
     read_labels,
@@ -38,9 +38,9 @@ from bayespool.collection.readers import (
     read_qrels,
     read_run,
     run_id_from_file,
+    with_organizations,
 )
-from bayespool.collection.records import UNJUDGED, Labels, Qrels, Run
-from bayespool.errors import InputError, InputWarning, warn_caller
+from bayespool.reading.records import UNJUDGED, Labels, Qrels, Run
 from bayespool.tables.formatting import counted
 
 _KEEP_ONE = "keep one of them"
@@ -64,7 +64,7 @@ def join_qrels(parts: Sequence[Qrels]) -> Qrels:
 
     Examples
     --------
-    >>> from bayespool.collection import qrels_from_frame
+    >>> from bayespool.reading import qrels_from_frame
     >>> join_qrels([qrels_from_frame({"q1": {"d1": 1}}), qrels_from_frame({"q1": {"d2": 0}})])
     <Qrels: 2 judgments, 1 topic>
     """

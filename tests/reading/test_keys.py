@@ -8,9 +8,9 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 import pytest
 
 from bayespool import read_collection
-from bayespool.collection.reading_keys import CONTRIBUTOR_KEYS, READING_KEYS, parse_reading
 from bayespool.errors import InputError
 from bayespool.pooling import read_contributors
+from bayespool.reading.keys import CONTRIBUTOR_KEYS, READING_KEYS, parse_reading
 
 
 def test_keys_are_keywords_of_the_functions() -> None:

@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 import pyarrow as pa
 
-from bayespool.arrays import FloatArray, IntArray, LevelArray
+from bayespool.arrays import FloatArray, IntArray, LevelArray, OrderArray
 from bayespool.errors import InputError, known_names
 from bayespool.tables.formatting import counted
 
@@ -160,6 +160,13 @@ class Labels:
 
 def _topics(query_id: pa.DictionaryArray) -> str:
     return counted(len(query_id.dictionary), "topic")
+
+
+def topic_ranks(topic: IntArray) -> OrderArray:
+    """Return the rank of each line within its topic, from 0, shape (line,)."""
+    place = np.arange(len(topic))
+    is_first = np.concatenate([[True], topic[1:] != topic[:-1]])[: len(topic)]
+    return place - np.maximum.accumulate(np.where(is_first, place, 0))
 
 
 UNJUDGED = -1

@@ -21,9 +21,9 @@ import pytest
 import zstandard
 from trec_files import PLAIN, Write, refused
 
-from bayespool import collection as trec
-from bayespool.collection import files
-from bayespool.collection.files import Source, detect_compression, find_files, member_pieces, pieces
+from bayespool import reading as trec
+from bayespool.reading import files
+from bayespool.reading.files import Source, detect_compression, find_files, member_pieces, pieces
 from bayespool.tables.files import expanded_limit
 
 OF_ONE_FILE: list[Callable[[Path], object]] = [trec.read_run, trec.read_qrels, trec.read_organizations]

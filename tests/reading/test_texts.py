@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from bayespool.collection import read_texts
 from bayespool.errors import InputError
+from bayespool.reading import read_texts
 
 
 @pytest.mark.parametrize(

@@ -13,10 +13,10 @@ from typing import Any, Literal
 import numpy as np
 
 from bayespool.arrays import FloatArray
-from bayespool.collection.files import read_bytes
-from bayespool.collection.formats import csv_rows
-from bayespool.collection.frames import column_names, is_frame
 from bayespool.errors import InputError, some
+from bayespool.reading.files import read_bytes
+from bayespool.reading.formats import csv_rows
+from bayespool.reading.frames import column_names, is_frame
 from bayespool.tables.formatting import counted
 
 Unit = Literal["topic", "task"]

@@ -14,9 +14,9 @@ import numpy as np
 import pyarrow as pa
 
 from bayespool.arrays import BoolArray, FloatArray, IntArray
-from bayespool.collection.lines import repeats
-from bayespool.collection.records import Qrels, ReadOnlyArrays, Skipped
 from bayespool.errors import InputError
+from bayespool.reading.lines import repeats
+from bayespool.reading.records import Qrels, ReadOnlyArrays, Skipped
 from bayespool.tables.formatting import counted
 
 _Columns = Sequence[Sequence[bytes]]

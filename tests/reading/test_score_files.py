@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 from each import cases
 
-from bayespool.collection.score_files import gather_scores
 from bayespool.errors import InputError
+from bayespool.reading.score_files import gather_scores
 
 LONG = "query_id,note,model,score\n1,x,b,.5\n1,x,a,0.25\n2,,a,1\n2,,b,0\n"
 BY_TOPIC = "topic,b,a\n1,0.5,0.25\n2,0,1\n"

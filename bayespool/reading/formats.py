@@ -18,15 +18,16 @@ import numpy as np
 import pyarrow as pa
 
 from bayespool.arrays import IndexArray
-from bayespool.collection.files import PARQUET, name_memory_error, read_bytes, readable_bytes, to_utf8
-from bayespool.collection.frames import (
+from bayespool.errors import InputError
+from bayespool.reading.files import PARQUET, name_memory_error, read_bytes, readable_bytes, to_utf8
+from bayespool.reading.frames import (
     NAMES,
     labels_from_frame,
     qrels_from_frame,
     refuse_other_kind,
     run_from_frame,
 )
-from bayespool.collection.lines import (
+from bayespool.reading.lines import (
     BadLine,
     FileLayout,
     Lines,
@@ -37,9 +38,8 @@ from bayespool.collection.lines import (
     parse_fast,
     parse_number,
 )
-from bayespool.collection.lists import LIST_NAMES, TOPIC_NAMES, is_rank_eval
-from bayespool.collection.rankings import topic_ranks
-from bayespool.errors import InputError
+from bayespool.reading.lists import LIST_NAMES, TOPIC_NAMES, is_rank_eval
+from bayespool.reading.records import topic_ranks
 from bayespool.tables.files import parquet_table
 
 _FORMS = 'give {query_id: {doc_id: value}}, or rows such as {"query_id": …, "doc_id": …, "score": …}'
@@ -80,7 +80,7 @@ def parquet_columns(
 
 
 def _columns(source: Any, path: Path, layout: FileLayout) -> Lines:
-    """Return the columns of an object in memory (`bayespool.collection.frames`)."""
+    """Return the columns of an object in memory (`bayespool.reading.frames`)."""
     with _located(path):
         if layout.real == "score":
             run = run_from_frame(source, path.name, may_repeat=layout.may_repeat)

@@ -15,12 +15,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from bayespool.arrays import BoolArray, OrderArray
-from bayespool.collection.files import read_text
-from bayespool.collection.frames import qrels_from_frame
-from bayespool.collection.readers import Reading
-from bayespool.collection.records import Qrels, Run
-from bayespool.collection.sources import Judgments, Runs, gather_qrels, gather_runs, irds_name
 from bayespool.errors import InputError, InputWarning, warn_caller
+from bayespool.reading.files import read_text
+from bayespool.reading.frames import qrels_from_frame
+from bayespool.reading.readers import Reading
+from bayespool.reading.records import Qrels, Run
+from bayespool.reading.sources import Judgments, Runs, gather_qrels, gather_runs, irds_name
 from bayespool.tables.formatting import counted, some_of
 
 Lines = TypeVar("Lines", Run, Qrels)

@@ -6,9 +6,9 @@ import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from bayespool.collection.files import read_text
-from bayespool.collection.sources import irds_name, irds_rows
 from bayespool.errors import InputError
+from bayespool.reading.files import read_text
+from bayespool.reading.sources import irds_name, irds_rows
 from bayespool.tables.files import PathLike
 
 

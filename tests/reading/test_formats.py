@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from trec_files import Write, judgments_of, labels_of, refused, rows_of
 
-from bayespool import collection as trec
+from bayespool import reading as trec
 from bayespool.errors import InputWarning
 
 JUDGED = [("1", "a", 2), ("1", "b", 0), ("2", "a", 1)]

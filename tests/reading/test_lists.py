@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 from trec_files import Write, judgments_of, refused, rows_of
 
-from bayespool import collection as trec, read_collection, score
+from bayespool import read_collection, reading as trec, score
 from bayespool.errors import InputWarning
 
 TABLE: list[dict[str, Any]] = [

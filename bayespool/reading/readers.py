@@ -13,13 +13,14 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
 
 from bayespool.arrays import Progress
-from bayespool.collection.files import (
+from bayespool.errors import InputError, InputWarning, OutputError, warn_caller
+from bayespool.reading.files import (
     N_THREADS,
     PARQUET,
     STDIN,
@@ -29,12 +30,10 @@ from bayespool.collection.files import (
     read_bytes,
     to_utf8,
 )
-from bayespool.collection.formats import csv_rows, parse_bytes, read_lines
-from bayespool.collection.lines import LABELS, NO_LABEL, QRELS, run_layout
-from bayespool.collection.rankings import topic_ranks
-from bayespool.collection.records import Labels, Qrels, Run, Skipped
-from bayespool.collection.samples import OVER_TOPICS, sampled_qrels
-from bayespool.errors import InputError, InputWarning, OutputError, warn_caller
+from bayespool.reading.formats import csv_rows, parquet_columns, parse_bytes, read_lines
+from bayespool.reading.lines import LABELS, NO_LABEL, QRELS, run_layout
+from bayespool.reading.records import Labels, Qrels, Run, Skipped, topic_ranks
+from bayespool.reading.samples import OVER_TOPICS, sampled_qrels
 from bayespool.tables.files import MAX_FILE_SIZE, PathLike, atomic_write
 from bayespool.tables.formatting import counted
 
@@ -255,7 +254,7 @@ def read_qrels(path: PathLike, *, strict: bool = True, max_file_size: int = MAX_
     """Read a qrels file (``topic iteration document relevance``) or judgments published with a sample.
 
     Five columns, one of which is a stratum or an inclusion probability, are told by their lines
-    (`bayespool.collection.samples.sampled_qrels`).
+    (`bayespool.reading.samples.sampled_qrels`).
 
     Parameters
     ----------
@@ -461,7 +460,7 @@ def write_qrels(qrels: Qrels, path: PathLike) -> None:
 def qrels_content(qrels: Qrels, path: PathLike, *, second: Sequence[str] | None = None) -> bytes:
     """Return the bytes that `write_qrels` writes, optionally with custom text in the second column.
 
-    Those of a sample have its strata, too (`bayespool.collection.samples.sampled_qrels`).
+    Those of a sample have its strata, too (`bayespool.reading.samples.sampled_qrels`).
     """
     queries, documents = _topic_texts(qrels.query_id, path), _documents(qrels.doc_id, path)
     columns = [queries, second or [OVER_TOPICS if qrels.over_topics else "0"] * len(queries), documents]
@@ -530,3 +529,24 @@ def _content(text: str, path: PathLike) -> bytes:
         raise OutputError(f"{path}: cannot be written: plain text or .gz, not {suffix}")
     data = text.encode("utf-8")
     return gzip.compress(data, mtime=0) if suffix == ".gz" else data
+
+
+def with_organizations(paths: Sequence[Path], reading: Reading) -> list[Path]:
+    """Return those of several lists that have a column of organizations; all where none calls it so."""
+    headers = {path: read_columns(path, reading)[0] for path in paths} if len(paths) > 1 else {}
+    named = [p for p, names in headers.items() if not names or "organization" in map(str.lower, names)]
+    return named or list(paths)
+
+
+def read_columns(path: Path, reading: Reading) -> tuple[dict[str, list[Any]], list[int]]:
+    """Return the columns of a CSV or Parquet file, with the line number of each CSV row; none of XML."""
+    data = read_bytes(path, max_size=reading.max_file_size, tables=True)
+    if data.startswith(PARQUET):
+        return parquet_columns(data, path, max_size=reading.max_file_size).to_pydict(), []
+    rows = [] if data.lstrip().startswith(b"<") else list(csv_rows(data, path))
+    if not rows:
+        return {}, []
+    (header, number), *others = rows
+    if twice := [name for name in header if header.count(name) > 1]:
+        raise InputError(f"two columns {twice[0]!r}", path=path, line=number, hint="rename one of them")
+    return {name: [row[k] for row, _ in others] for k, name in enumerate(header)}, [n for _, n in others]

@@ -351,6 +351,16 @@ def _too_dense(path: Path) -> InputError:
 # pyarrow's own pool asks for huge pages, each filled at its first touch: on a virtual machine, whose host has
 # yet to find that memory, this costs as much as all the parsing. The system's allocator takes small ones.
 MEMORY = pa.system_memory_pool()
+_MAX_BYTES_OF_32_BIT_OFFSETS = 2**31 - 1
+
+
+def concatenated(ids: list[pa.StringArray]) -> pa.StringArray | pa.LargeStringArray:
+    """Return all document ids in one Arrow array, with 64-bit offsets if necessary."""
+    n_bytes = sum(part.nbytes for part in ids)
+    if n_bytes > _MAX_BYTES_OF_32_BIT_OFFSETS:
+        ids = [part.cast(pa.large_string(), memory_pool=MEMORY) for part in ids]
+    return pa.concat_arrays(ids, memory_pool=MEMORY)
+
 
 # pyarrow gives up the GIL. Each thread holds a file and its columns, hence eight at most; more threads than
 # processors would take more processor time for the same files.

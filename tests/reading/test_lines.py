@@ -15,10 +15,11 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings, strategies as st
 from trec_files import PLAIN, PLAIN_ROWS, Write, ids, judgments_of, labels_of, refused, rows_of
 
-from bayespool import collection as trec
-from bayespool.collection import Skipped
-from bayespool.collection.files import read_text
-from bayespool.collection.lines import (
+from bayespool import reading as trec
+from bayespool.errors import InputError, InputWarning, OutputError
+from bayespool.reading import Skipped
+from bayespool.reading.files import read_text
+from bayespool.reading.lines import (
     LABELS,
     QRELS,
     FileLayout,
@@ -30,7 +31,6 @@ from bayespool.collection.lines import (
     repeats,
     run_layout,
 )
-from bayespool.errors import InputError, InputWarning, OutputError
 
 RUN = run_layout(ranks=False, tag=False)
 RANKED_RUN = run_layout(ranks=True, tag=False)
@@ -265,7 +265,7 @@ def test_paths_agree_across_the_blocks_of_the_parser(write: Write, monkeypatch: 
     lines = b"\n".join(dict.fromkeys(lines.split(b"\n")))
     kept = {tuple(line.split()[:3:2]): line for line in lines.split(b"\n") if line}
     text = b"\n".join(kept.values())
-    monkeypatch.setattr("bayespool.collection.lines._BLOCK_BYTES", 1000)
+    monkeypatch.setattr("bayespool.reading.lines._BLOCK_BYTES", 1000)
     assert_alike(text, RANKED_RUN)
     assert_alike(text, run_layout(ranks=False, tag=True))
     name = "d" * 5000  # a line longer than a block
