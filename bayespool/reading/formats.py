@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import csv
 import dataclasses
+import functools
 import io
 import itertools
 import json
@@ -28,13 +29,13 @@ from bayespool.reading.frames import (
     run_from_frame,
 )
 from bayespool.reading.lines import (
+    MAX_LINE_BYTES,
     BadLine,
     FileLayout,
     Lines,
     Row,
     collect,
     is_whole,
-    numbered_lines,
     parse_fast,
     parse_number,
 )
@@ -286,6 +287,21 @@ def csv_rows(data: bytes, path: Path, delimiter: str = ",") -> Iterator[tuple[li
     except csv.Error as error:
         reason, hint = f"is no proper text with columns ({error})", "write it again as CSV"
         raise InputError(reason, path=path, line=rows.line_num, hint=hint) from None
+
+
+def numbered_lines(text: bytes, path: Path, layout: FileLayout) -> Iterator[tuple[int, bytes]]:
+    """Yield the lines that are neither blank nor comments, with line numbers.
+
+    A line longer than the limit is an `InputError`.
+    """
+    for number, line in enumerate(
+        iter(functools.partial(io.BytesIO(text).readline, MAX_LINE_BYTES + 1), b""), start=1
+    ):
+        if len(line) > MAX_LINE_BYTES:
+            reason = f"is longer than {MAX_LINE_BYTES:,} bytes"
+            raise InputError(reason, path=path, line=number, hint=f"{layout.name} has short lines")
+        if (bare := line.lstrip()) and not bare.startswith(b"#"):
+            yield number, line
 
 
 def _first_rows(text: bytes, path: Path, layout: FileLayout, delimiter: str) -> Numbered:

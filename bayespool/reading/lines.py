@@ -5,10 +5,8 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial
-from io import BytesIO
 from pathlib import Path
 from typing import NamedTuple
 
@@ -72,7 +70,7 @@ _INVISIBLE_REMOVED = "read without byte order marks and no-break spaces"
 _INTEGER = re.compile(rb"([+-]?[0-9]{1,100})(?:\.0*)?")
 _SYMBOLS = pa.dictionary(pa.int32(), pa.string())
 _BLOCK_BYTES = 1 << 24  # parsed by pyarrow at a time: bounds its memory
-_MAX_LINE_BYTES = 1 << 20
+MAX_LINE_BYTES = 1 << 20
 _NO_LABEL = (b"none", b"null", b"")
 NO_LABEL = "without a label (null, or -1 beside whole labels from 0)"
 GRADES_HINT = (
@@ -260,19 +258,6 @@ Row = tuple[int, "list[bytes] | BadLine"]
 """Line number of a row, and either its columns or the error in it."""
 
 
-def numbered_lines(text: bytes, path: Path, layout: FileLayout) -> Iterator[tuple[int, bytes]]:
-    """Yield the lines that are neither blank nor comments, with line numbers.
-
-    A line longer than the limit is an `InputError`.
-    """
-    for number, line in enumerate(iter(partial(BytesIO(text).readline, _MAX_LINE_BYTES + 1), b""), start=1):
-        if len(line) > _MAX_LINE_BYTES:
-            reason = f"is longer than {_MAX_LINE_BYTES:,} bytes"
-            raise InputError(reason, path=path, line=number, hint=f"{layout.name} has short lines")
-        if (bare := line.lstrip()) and not bare.startswith(b"#"):
-            yield number, line
-
-
 _Problem = tuple[int, "BadLine"]
 """Line number of a row, and what is wrong with it."""
 
@@ -416,7 +401,7 @@ def kept_lines(
 
 def _has_long_line(text: bytes) -> bool:
     """Return whether the text may have a line longer than the limit."""
-    half = _MAX_LINE_BYTES // 2
+    half = MAX_LINE_BYTES // 2
     return any(text.find(b"\n", end - half, end) < 0 for end in range(half, len(text) + 1, half))
 
 

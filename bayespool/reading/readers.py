@@ -97,7 +97,7 @@ def read_run(
         without a final ``.run``, ``.txt``, ``.res``, ``.trec``, ``.tsv``, ``.csv``, ``.json``, ``.jsonl`` or
         ``.parquet``; or the tag, the sixth column.
     strict : bool
-        Whether the first bad line is an error (`bayespool.collection` lists bad lines). Otherwise bad lines
+        Whether the first bad line is an error (`bayespool.reading` lists bad lines). Otherwise bad lines
         are skipped, counted and reported in one `InputWarning` per file.
     ranks : bool
         Whether each rank that there is has to be an integer. Otherwise ``Run.rank`` is None where one is not.

@@ -19,13 +19,13 @@ from bayespool import reading as trec
 from bayespool.errors import InputError, InputWarning, OutputError
 from bayespool.reading import Skipped
 from bayespool.reading.files import read_text
+from bayespool.reading.formats import numbered_lines
 from bayespool.reading.lines import (
     LABELS,
     QRELS,
     FileLayout,
     Lines,
     collect,
-    numbered_lines,
     pair_codes,
     parse_fast,
     repeats,
