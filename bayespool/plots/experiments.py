@@ -488,7 +488,7 @@ def plot_audit(audit: Any, *, ax: Axes | None = None) -> Axes:
     axes.fill_between(n, lower, upper, color=style.AS_JUDGED, alpha=0.3, lw=0, label=known)
     for end, label in zip(ends, ("posterior's interval", None), strict=True):
         axes.plot(n, end, ":", color=style.POSTERIOR, label=label)
-    axes.plot(steps["step"], steps["estimate"], "-", color="black", label="estimate")
+    axes.plot(steps["step"], steps["estimate"], "-", color="black", label=None if is_new else "estimate")
     axes.locator_params(axis="x", integer=True)
     style.grid_behind(axes)
     style.legend_above(axes, n_columns=3)
