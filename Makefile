@@ -82,7 +82,7 @@ lint: $(STAMP)-dev $(STAMP)-test
 	@$(PYTEST) -q tests/house
 
 printed: $(STAMP)-test
-	@BAYESPOOL_PRINTED=write $(PYTEST) tests/cli/test_printed.py tests/scoring/test_score_tables.py tests/report/test_result.py tests/house/test_rooms.py
+	@BAYESPOOL_PRINTED=write $(PYTEST) tests/cli/test_printed.py tests/scoring/test_score_tables.py tests/report/test_result.py tests/house/test_rooms.py tests/whole/test_printed_pages.py
 
 types: $(STAMP)-dev
 	@"$(RUN)" -m mypy

@@ -1,4 +1,4 @@
-"""What labels of second judges do to estimates, on the collection at hand that has some.
+"""What labels of LLM judges do to estimates, on the collection at hand that has some.
 
     BAYESPOOL_COLLECTIONS=folder python benchmarks/judges.py near [--judge umbrela-gpt4] [--labels shuffled]
         [--share 0.1] [--top 75] [--rivals]

@@ -92,74 +92,72 @@ def hold_out() -> Figure:
 
 
 def model() -> Figure:
-    """The graph of the default."""
-    figure, axes = blank(7, 3.7)
-    for x, y, width, height, text in (
-        (0.15, 1.25, 1.5, 1.0, "topics $q$"),
-        (1.85, 1.25, 3.3, 1.0, "organizations $o$, or kinds"),
-        (1.05, 0.1, 5.8, 1.0, "documents $d$: hidden (observed), unjudged (predicted)"),
+    """The graph of the default: the arrows are those of the formulas in docs/models.md."""
+    figure, axes = blank(7, 4.4)
+    for x, y, width, height, left, text in (
+        (0.1, 2.1, 3.15, 1.2, 0.05, "topics $q$"),
+        (2.1, 2.0, 3.5, 1.2, 1.95, "organizations $o$,\nor kinds"),
+        (5.75, 1.6, 1.15, 1.7, 0.05, "runs $r$"),
+        (1.25, 0.1, 5.65, 0.9, 0.05, "documents $d$: hidden (observed), unjudged (predicted)"),
     ):
-        axes.add_patch(
-            FancyBboxPatch((x, y), width, height, boxstyle="round,pad=0.02", fc="none", ec="0.6", lw=0.8)
-        )
-        axes.text(x + 0.05, y + 0.05, text, fontsize=6.5, color="0.35")
+        plate = FancyBboxPatch((x, y), width, height, boxstyle="round,pad=0.02", fc="none", ec="0.6", lw=0.8)
+        axes.add_patch(plate)
+        axes.text(x + left, y + 0.05, text, fontsize=6.5, color="0.35")
+    log_odds, relevance = r"$\mathrm{logit}\, p_d$", "relevance"
+    effects = {"interaction": 2.7, "organization": 3.95, "slope": 5.1}
     places = {
-        r"$\sigma_{topic}$": (0.9, 3.0),
-        r"$\sigma_{organization}$": (2.3, 3.0),
-        r"$\sigma_{interaction}$": (3.4, 3.0),
-        r"$\sigma_{slope}$": (4.5, 3.0),
-        r"$\mu, \beta$": (5.75, 3.0),
-        r"$\nu, \rho, c$": (6.55, 3.0),
-        "topic": (0.9, 1.8),
-        "organization": (2.4, 1.8),
-        "interaction": (3.45, 1.8),
-        "slope": (4.5, 1.8),
-        "predictors $x$": (1.75, 0.62),
-        r"$\mathrm{logit}\, p_d$": (3.6, 0.62),
-        "relevance": (4.95, 0.62),
-        "below pool,\nshift": (6.35, 0.62),
-        "new kind?\nfailed?": (6.2, 1.75),
+        r"$\sigma_{topic}$": (0.55, 3.8),
+        r"$\delta, \sigma_b$": (1.5, 3.8),
+        **{rf"$\sigma_{{{name}}}$": (x, 3.8) for name, x in effects.items()},
+        r"$\nu, \rho, c$": (5.8, 3.8),
+        "$w$": (6.55, 3.8),
+        "topic": (0.55, 2.72),
+        "below\nthe pool": (1.5, 2.72),
+        **{name: (x, 2.72) for name, x in effects.items()},
+        "new\nkind?": (6.07, 2.9),
+        "ratio or\nrankings?": (6.5, 2.4),
+        "shift,\nfailed?": (6.55, 1.85),
+        r"$\mu, \beta$": (0.6, 1.4),
+        "predictors $x$": (2.1, 0.62),
+        log_odds: (3.95, 0.62),
+        relevance: (5.6, 0.62),
     }
-    given = {"predictors $x$"}
-    edges = [
-        (r"$\sigma_{topic}$", "topic"),
-        (r"$\sigma_{organization}$", "organization"),
-        (r"$\sigma_{interaction}$", "interaction"),
-        (r"$\sigma_{slope}$", "slope"),
-        ("topic", r"$\mathrm{logit}\, p_d$"),
-        ("organization", r"$\mathrm{logit}\, p_d$"),
-        ("interaction", r"$\mathrm{logit}\, p_d$"),
-        ("slope", r"$\mathrm{logit}\, p_d$"),
-        (r"$\mu, \beta$", r"$\mathrm{logit}\, p_d$"),
-        ("predictors $x$", r"$\mathrm{logit}\, p_d$"),
-        (r"$\mathrm{logit}\, p_d$", "relevance"),
+    learned = [
+        *((rf"$\sigma_{{{name}}}$", name) for name in ("topic", *effects)),
+        *((name, log_odds) for name in ("topic", *effects, r"$\mu, \beta$", "predictors $x$")),
+        (log_odds, relevance),
     ]
     predicted = [
-        ("below pool,\nshift", "relevance"),
-        ("new kind?\nfailed?", "relevance"),
-        (r"$\nu, \rho, c$", "slope"),
+        (r"$\delta, \sigma_b$", "below\nthe pool"),
+        *((r"$\nu, \rho, c$", name) for name in effects),
+        ("$w$", "ratio or\nrankings?"),
+        *((name, log_odds) for name in ("below\nthe pool", "ratio or\nrankings?", "shift,\nfailed?")),
+        ("new\nkind?", "ratio or\nrankings?"),
     ]
-    for pairs, style in ((edges, "-"), (predicted, "--")):
+    orange = {*dict(predicted), "below\nthe pool", "ratio or\nrankings?"} - {"$w$"}
+    texts = {}
+    for text, (x, y) in places.items():
+        color = "#e8e8e8" if text == "predictors $x$" else "#fbe3d2" if text in orange else "#cfe3f1"
+        box = {"boxstyle": "round,pad=0.3", "fc": color, "ec": "0.5", "lw": 0.8}
+        texts[text] = axes.text(x, y, text, ha="center", va="center", fontsize=8, bbox=box)
+    figure.draw_without_rendering()  # arrows end at boxes, whose sizes are those of their texts
+    for pairs, style in ((learned, "-"), (predicted, "--")):
         for start, end in pairs:
             arrow = FancyArrowPatch(
                 places[start],
                 places[end],
+                patchA=texts[start].get_bbox_patch(),
+                patchB=texts[end].get_bbox_patch(),
                 arrowstyle="-|>",
                 mutation_scale=9,
                 color="0.45",
                 ls=style,
-                shrinkA=16,
-                shrinkB=17,
                 lw=0.9,
             )
             axes.add_patch(arrow)
-    for text, (x, y) in places.items():
-        color = "#e8e8e8" if text in given else "#fbe3d2" if text in dict(predicted) else "#cfe3f1"
-        box = {"boxstyle": "round,pad=0.3", "fc": color, "ec": "0.5", "lw": 0.8}
-        axes.text(x, y, text, ha="center", va="center", fontsize=8, bbox=box)
     axes.text(
-        0.15,
-        3.5,
+        0.1,
+        4.2,
         "blue: learned from hidden documents   orange, dashed: for unjudged documents alone   gray: given",
         fontsize=7.5,
     )

@@ -272,7 +272,7 @@ class Audit(Guarantees, ListForAssessors):
             guaranteed = "its certificate has the intervals that are guaranteed at"
         return add_note(
             collection,
-            f"{self._about}: an audit's judgments refute the posterior without them (evidence "
+            f"{self._about}: an audit's judgments refute the posterior without them (e-value "
             f"{self.evidence:.3g}, and {REFUTING:g} is enough); {guaranteed} {level(self.ci_prob)}; "
             "posteriors take the judgments as evidence now, and may still be wrong where nothing is judged",
         )

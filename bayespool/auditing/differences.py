@@ -38,9 +38,9 @@ COLUMNS = {
     "posterior_lower": Column("posterior\nfrom", "score", "Lower end of the posterior's interval."),
     "posterior_upper": Column("posterior\nto", "score", "Upper end of the posterior's interval."),
     "evidence": Column(
-        "evidence",
+        "e-value",
         "size",
-        "Evidence against the posterior so far; one that is right reaches 100 in about one of 40 audits.",
+        "E-value against the posterior so far; one that is right reaches 100 in about one of 40 audits.",
     ),
     "other": Column("against", "text", "The run that the leader is compared with."),
     "low": Column("adds\nat least", "difference", "To a sum below the value, if of worth 1.", 6),

@@ -228,7 +228,7 @@ def command(
                     made.append(makers[option](first=is_first))
                 else:
                     made.append(function_option(parameters()[option], first=is_first))
-        if {option.name for option in made} & {"figure", "folder"}:
+        if any(o.name == "figure" or (o.name == "folder" and not o.required) for o in made):
             made.append(FIGURE_WIDTH())
         if any(getattr(option, "writes", "") == "file" for option in made):
             made.append(OVERWRITE())

@@ -77,7 +77,7 @@ _LATER = {
         "--later",
         type=Path,
         metavar="<path>",
-        help="In place of leaving runs out, grade those with more than 5 % of their top n unjudged against "
+        help="In place of leaving runs out, test those with more than 5 % of their top n unjudged against "
         "these later judgments, which leave at most 2 % of it unjudged.",
     ),
 }
@@ -142,7 +142,7 @@ def _run(
     more="n_clusters types top truth repool_to test announce posterior_settings judges known_depth "
     "pool_strategy reading later cluster report",
     own=_LATER,
-    short="Leave organizations out of the pool and grade every estimator",
+    short="Leave organizations out of the pool and test every estimator",
 )
 def leave_out(
     files: Files, keywords: dict[str, Any], outputs: Outputs, later: Path | None = None, **execution: Any

@@ -51,6 +51,7 @@ QUIET = own_option(
 def _set_figure_width(context: click.Context, _: click.Parameter, width: str | None) -> None:
     """Make figures of this command so wide."""
     if width is not None:
+        context.meta["figure_width"] = width
         is_number = width.replace(".", "", 1).isdecimal()
         context.with_resource(rc_context({"figure_width": float(width) if is_number else width}))
 
@@ -139,6 +140,10 @@ class Outputs:
         from bayespool.report.saving import FORMATS, check_figures, check_folder, check_output
 
         check_figures(self.figure)
+        if stored_value("figure_width") and not self.figure and self.folder is None:
+            raise InputError(
+                "--figure-width without a figure", hint="give --figure, or an experiment --output"
+            )
         for path in self.output:
             check_output(
                 Path(f"stdout{path.name[1:] or '.csv'}") if is_standard_output(path) else path,

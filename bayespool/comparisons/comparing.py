@@ -123,8 +123,8 @@ def compare(
         many pairs, by ``benjamini-hochberg``; tukey-hsd needs no control. With ``dunnett`` the t test of a
         pair has the error of all runs, on the additive model run + topic.
     announce : float, default 0.8
-        Least share of completed judgments in which a difference is significant that announces it. From 0.5
-        to 1. The less, the more true differences are announced, and the more false ones.
+        Least share of completed judgments in which a difference has to be significant to be declared so.
+        From 0.5 to 1. The less, the more differences are declared, true and false ones.
     rope : float, default 0.01
         A difference up to this is practically none. The region of practical equivalence.
     progress : callable, optional

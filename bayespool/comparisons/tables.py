@@ -27,6 +27,7 @@ PAIR_COLUMNS = ("as-judged", "bounds", "p", "difference", "interval", "chance", 
 _WITHOUT_DRAWS = ("as-judged", "bounds", "p")
 _WITH_DRAWS = ("as-judged", "p", "difference", "interval", "chance", "risk")
 _IN_TERMINAL = ("as-judged", "bounds", "difference", "interval", "chance", "p", "risk")
+_SPARE = ("bound_lower", "population prob_greater", "risk", "these-topics prob_greater", "as_judged")
 _COLUMN_OF_PAIRS = ("p", "difference", "interval")  # in one column of a paper
 PAIR_KEYS = ("difference", "chance", "p", "risk")
 """Names of available sort keys for run pairs.
@@ -140,7 +141,7 @@ COMPARISON_COLUMNS = PAIR | {
 _DIFFERENCE_COLUMNS = COMPARISON_COLUMNS | {
     "lower": Column("from", "difference", "Lower end of the interval of the difference."),
     "upper": Column("to", "difference", "Upper end of the interval of the difference."),
-    "as_judged": Column("a − b\nas judged", "difference", "The same with unjudged documents nonrelevant."),
+    "as_judged": Column("a − b\nas\njudged", "difference", "The same with unjudged documents nonrelevant."),
     "bound_lower": Column("bound,\nfrom", "difference", "Least difference of all completed judgments."),
     "bound_upper": Column("bound,\nto", "difference", "Greatest difference of all completed judgments."),
 }
@@ -318,7 +319,7 @@ _DIFFERENCES_VIEW = View(
         *("prob_greater", "prob_equal", "prob_less", "prob_equivalent"),
     ),
     spare=("prob_equivalent", "prob_equal", "prob_less"),
-    medium="report",
+    medium="named",
 )
 _VARIANCE_VIEW = View(
     title="{measure}, systems, {about}",
@@ -476,9 +477,8 @@ def _pair_views(comparison: Comparison, arrangement: Arrangement, lists_pairs: b
                 verdict = _verdict_note(
                     comparison, significance[(significance[list(of_test)] == of_test).all(axis=1)]
                 )
-                spare = ("bound_lower", "as_judged", "risk")
                 note = f"{_measure_ideal(comparison, measure)} {verdict}".strip()
-                view = replace(view, title="; ".join([title, *clauses]), note=note, spare=spare)
+                view = replace(view, title="; ".join([title, *clauses]), note=note, spare=_SPARE)
             yield view
 
 

@@ -320,7 +320,7 @@ def _pool_facts(collection: Collection, pool: PoolReport) -> Iterator[Fact]:
         alone = collection.judged & (sole_contributor(collection) >= 0)
         relevant = percent(float((collection.relevance[alone] >= 1).mean()) if alone.any() else float("nan"))
         details = f"judged documents that only one organization brought; {relevant} relevant"
-        yield "evidence", int(alone.sum()), details
+        yield "hidden documents", int(alone.sum()), details
         explained = 1 - pool.n_unexplained / max(pool.n_judged, 1)
         n = f"{pool.n_unexplained:,} of {counted(pool.n_judged, 'judgment')}"
         details = f"by these runs, {n} not; {counted(pool.n_holes, 'hole')} in their pool"

@@ -286,6 +286,7 @@ class JudgeCheck(Result):
     _frames: Mapping[str, pd.DataFrame]
 
     command = "judges"
+    begins_with_sentences = True
     title = "What labels of LLM judges are worth"
 
     def __repr__(self) -> str:

@@ -145,7 +145,7 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
         reliability = self._reliability_frame(), _RELIABILITY, (_RELIABILITY_VIEW,)
         tables = (
             *super().tables(),
-            Table("decisions", "Decisions on pairs of runs", self._decision_frame(), DECISIONS),
+            Table("decisions", "Decisions on pairs of runs", self._decision_frame.copy(), DECISIONS),
             Table("reliability", "Reliability of the scores", *reliability),
         )
         if self.settings.is_by_column:
@@ -355,8 +355,9 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
         keys = product(map(str, self.settings.measures), self.settings.labels)
         return {key: grade_decisions(groups.get(key, pairs[:0]), self.settings.announce) for key in keys}
 
+    @cached_property
     def _decision_frame(self) -> pd.DataFrame:
-        """Return graded decisions: with draws at several shares of them, else at several levels."""
+        """Graded decisions: with draws at several shares of them, else at several levels."""
         drawn = set(self._rows.loc[self._rows["ci_prob"].notna(), "estimator"])
         others = [label for label in self.settings.labels if label not in drawn]
         sampled = self._decisions[self._decisions["estimator"].isin(drawn)]

@@ -243,8 +243,8 @@ def leave_out(
     test : {"tukey-hsd", "paired-t"}, default "tukey-hsd"
         Significance test of a pair. It says what is significant in SRE*.
     announce : float, default 0.8
-        Least share of completed judgments in which a difference is significant that announces it. From 0.5
-        to 1; without draws a test announces.
+        Least share of completed judgments in which a difference has to be significant to be declared so.
+        From 0.5 to 1; without draws a test decides.
     ci_prob : float, optional
         Probability of the intervals; default: 0.95, or what `bayespool.rcParams` has. They are equal-tailed.
         Coverage is also given at 50, 80 and 95 %.

@@ -154,7 +154,7 @@ def plot_decisions(
     result : LeaveOutResult
     measure : measure, optional
     share : float, default 0.8
-        Share of draws that announces a difference; without draws it is announced at the level 0.05.
+        Share of draws at which a difference is declared; without draws it is at the level 0.05.
     ax : matplotlib.axes.Axes, optional
 
     Raises
@@ -478,18 +478,17 @@ def plot_audit(audit: Any, *, ax: Axes | None = None) -> Axes:
         Of several differences the first is plotted; ``audit.differences`` has the audit for each.
     ax : matplotlib.axes.Axes, optional
     """
-    steps = audit.steps_frame()
+    steps, is_new = audit.steps_frame(), not audit.n_judged
     steps = steps[steps["is_judged"]]
     axes = style.axes_or_new(ax, width=5.6, height=3.6)
-    n = [0, *steps["step"]]
-    lower, upper = [audit.urn.least, *steps["lower"]], [audit.urn.most, *steps["upper"]]
-    guaranteed = f"guaranteed at {level(audit.interval_ci_prob)}"
-    axes.fill_between(n, lower, upper, color=style.AS_JUDGED, alpha=0.3, lw=0, label=guaranteed)
-    axes.plot(
-        steps["step"], steps["posterior_lower"], ":", color=style.POSTERIOR, label="posterior's interval"
-    )
-    axes.plot(steps["step"], steps["posterior_upper"], ":", color=style.POSTERIOR)
-    axes.plot(steps["step"], steps["estimate"], "-", color="black", label="estimate")
+    n = [0, len(audit)] if is_new else [0, *steps["step"]]  # until there is a judgment nothing changes
+    bounds = [audit.urn.least, *steps["lower"]], [audit.urn.most, *steps["upper"]]
+    lower, upper, *ends = (np.resize(values, len(n)) for values in (*bounds, *audit.posterior_ends()))
+    known = "bounds, before any judgment" if is_new else f"guaranteed at {level(audit.interval_ci_prob)}"
+    axes.fill_between(n, lower, upper, color=style.AS_JUDGED, alpha=0.3, lw=0, label=known)
+    for end, label in zip(ends, ("posterior's interval", None), strict=True):
+        axes.plot(n, end, ":", color=style.POSTERIOR, label=label)
+    axes.plot(steps["step"], steps["estimate"], "-", color="black", label=None if is_new else "estimate")
     axes.locator_params(axis="x", integer=True)
     style.grid_behind(axes)
     style.legend_above(axes, n_columns=3)

@@ -25,7 +25,7 @@ _NO_SAMPLE = "needs judgments that are a published random sample"
 
 @dataclass(frozen=True, kw_only=True)
 class PosteriorJudgeOrder:
-    r"""Posterior from a sample of the judgments, moved toward the order of runs by a second judge's labels.
+    r"""Posterior from a sample of the judgments, moved toward the order of runs by an LLM judge's labels.
 
     The posterior of `PosteriorEstimator`, whose order of runs rests on few judgments of each, moves a part of
     the way to the deviations of scores with holes filled by labels (`JudgeFilled`), whose level is wrong:

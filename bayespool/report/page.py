@@ -120,7 +120,7 @@ def _tables(result: Result) -> list[TextTable]:
     in_order = sorted(result.tables(), key=lambda table: not table.views)
     filled = (table for table in in_order if len(table.frame))
     texts = (text for table in filled for text in table.read() or (table.truncated(),))
-    return [result.marked(text) for text in texts if text.medium != "terminal"]
+    return [result.marked(text) for text in texts if text.medium not in ("terminal", "named")]
 
 
 def _address(figure: Figure) -> str:

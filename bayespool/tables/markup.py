@@ -115,7 +115,7 @@ class TextTable:
         Notes, in sentences.
     spare : tuple of str
         Names of columns that a narrow terminal does without, the first ones first.
-    medium : {"", "terminal", "paper", "report"}
+    medium : {"", "terminal", "paper", "report", "named"}
         Where it is read (`bayespool.tables.table.View`).
     is_compact : bool
         Whether it fits in a column of a paper: LaTeX sets it small.

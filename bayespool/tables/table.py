@@ -192,9 +192,9 @@ class View:
         Columns that a narrow terminal does without, the first ones first.
     keep_empty : bool
         Whether columns without any value stay.
-    medium : {"", "terminal", "paper", "report"}
-        Where it is read: everywhere; in the terminal; in papers, notebooks and reports; or in reports, and in
-        the terminal where its table is named.
+    medium : {"", "terminal", "paper", "report", "named"}
+        Where it is read: everywhere; in the terminal; in papers, notebooks and reports; in reports, and in
+        the terminal where its table is named; or there alone.
     """
 
     title: str

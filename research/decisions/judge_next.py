@@ -10,7 +10,7 @@ its runs are asked of the full judgments, chosen by `judge_next` (anew at each s
 random, by Take@N over all topics, or topic by topic with equal shares by move-to-front or MaxMean. Mean width
 of the 95 % intervals, MAE and calibration by stage; what judge-next expected its widths to be, over what they
 were; and how many judgments each rule needs for the width that Take@N has. With --until judging goes on in
-steps of ten until every interval is that narrow (docs/judge-more.md, *What it is worth*). Runs that have
+steps of ten until every interval is that narrow (docs/judge-more.md, figures in judge-next). Runs that have
 nothing unjudged left count with width 0, and do not count as covered or not.
 """
 

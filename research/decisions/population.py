@@ -10,7 +10,7 @@ the interval and the half-width of the t interval of the other half are added as
 `score --scope population`; *t* and *bootstrap* are of the scores as judged, *known* is the t interval of
 scores with nothing unjudged. --simulated compares three ways to let topics be uncertain where the truth is
 known: the normal model within draws, the Bayesian bootstrap within draws, and the normal model whose topics
-vary as their means over draws (docs/models.md, *Topics like these*).
+vary as their means over draws (docs/computation.md, *Population of topics*).
 """
 
 from __future__ import annotations

@@ -269,7 +269,7 @@ def test_a_refutation_is_a_note_of_scores(run: Run, small_files: Path, tmp_path:
     refuting.continue_with(read_qrels(judge)).save(certificate)
     done = run(*score, "-m", "P@10", "-o", table)
     assert done.status == 0, done.err
-    refuted = "P@10 of new-b: an audit's judgments refute the posterior without them (evidence "
+    refuted = "P@10 of new-b: an audit's judgments refute the posterior without them (e-value "
     assert refuted in " ".join(done.out.split())
     assert refuted in json.loads(table.read_text())["metadata"]["pool_notes"][0]
 

@@ -220,6 +220,7 @@ WRONG: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("--columns", "nonsense", "no column 'nonsense'"),
         ("-o", "nowhere/x.csv", "there is no folder nowhere"),
         ("--figure", "x.gif", "x.gif"),
+        ("--figure-width", "column", "--figure-width without a figure"),
         ("--report", "x.pdf", "x.pdf"),
     ),
     "compare nowhere.run nowhere.b.run": (

@@ -18,6 +18,7 @@ from bayespool.comparisons import Comparison
 from bayespool.errors import InputError, OutputError
 from bayespool.measures import Values
 from bayespool.plots import draw_comparison
+from bayespool.report.page import _tables
 from bayespool.report.saving import read_result
 from bayespool.report.terminal import print_result
 from bayespool.tables.formatting import interval
@@ -49,7 +50,10 @@ def test_a_narrow_terminal_gets_tables_that_fit(monkeypatch: pytest.MonkeyPatch)
             assert interval(row.lower, row.upper, signed=True) in text
         assert all((f"{x:.4f}" if x >= 0.00005 else "< 0.0001") in text for x in p)
         assert " 0.0000  " not in text
-    assert "too narrow for bounds, a − b as judged" in " ".join(text.split())
+    assert "too narrow for bounds, topics like these a > b, risk of reversal" in " ".join(text.split())
+    text = shown(found, width=100)
+    assert all(f"{amount:+.4f}" in text for amount in rows["as_judged"])
+    assert "too narrow for bounds, topics like these a > b" in " ".join(text.split())
     monkeypatch.delenv("COLUMNS")
     wide, narrow = (shown(found, width=w) for w in (200, 40))
     assert re.findall(r"\d\.\d+", wide) == re.findall(r"\d\.\d+", narrow)
@@ -181,4 +185,6 @@ def test_the_answer_comes_first_and_each_table_once() -> None:
     assert significance.startswith("P@10, a population of topics: significance at 0.05 (paired t test, Holm")
     assert found.sentences()[0][:40] not in significance
     media = [text.medium for text in found.read()]
-    assert sorted(set(media)) == ["", "paper", "report", "terminal"]
+    assert sorted(set(media)) == ["", "named", "paper", "report", "terminal"]
+    in_report = [text.label.split()[0] for text in _tables(found)]
+    assert in_report.count("differences") == len(found.measures)

@@ -46,7 +46,7 @@ def test_facts_of_the_toy() -> None:
         "judgments": (17, "of relevance 0: 10, 1: 5, 2: 2"),
         "relevant": (7, "41.2 % of them; per topic 0 to 4, median 3"),
         "pooled runs": (4, "of 2 organizations, to depth 3; 5 runs at hand"),
-        "evidence": (12, "judged documents that only one organization brought; 50.0 % relevant"),
+        "hidden documents": (12, "judged documents that only one organization brought; 50.0 % relevant"),
         "explained": (16 / 17, "by these runs, 1 of 17 judgments not; 0 holes in their pool"),
         "ranks kept": (6, "of a run and topic, at most"),
         "unjudged": (0, "top 3 of 4 pooled runs"),

@@ -40,6 +40,7 @@ from bayespool.experiments import (
     crps,
     elpd_frame,
     load_example,
+    pit_range,
     predict_held_out,
     randomized_pit,
     stack,
@@ -92,9 +93,19 @@ def test_coverage_counts_the_ends() -> None:
     assert inside == [False, False, *[True] * 8, False, False]
 
 
+@pytest.mark.parametrize("prob", [0.5, 0.8, 0.9, 0.95])
+def test_a_truth_just_outside_an_end_is_outside_for_the_pit_too(prob: float) -> None:
+    truth = np.arange(-1, 801, 2)  # which no draw equals
+    draws = 2 * np.arange(400)[:, None] + np.zeros_like(truth)
+    pit, _ = pit_range(draws, truth)
+    inside = covered(draws, truth, prob)
+    assert 0 < inside.sum() < len(truth)
+    assert [central_share([p], [p], prob) == 1 for p in pit] == inside.tolist()
+
+
 def test_central_share_by_hand() -> None:
-    points = [0.024, 0.025, 0.5, 0.975, np.nan]
-    assert central_share(points, points, 0.95) == 0.75
+    points = [0.025, 0.026, 0.974, 0.975, np.nan]
+    assert central_share(points, points, 0.95) == 0.5
     assert central_share([0.0, 0.7, 0.0], [0.5, 0.8, 1.0], 0.5) == pytest.approx((0.5 + 0.5 + 0.5) / 3)
     assert np.isnan(central_share([np.nan], [np.nan], 0.5))
     with pytest.raises(InputError, match="prob"):

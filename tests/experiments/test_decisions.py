@@ -143,3 +143,11 @@ def test_the_summary_has_the_decisions_on_pairs_with_the_pool(example: Collectio
     assert "of the true ones are missed" in found.sentences()[1]
     with pytest.raises(InputError, match="level"):
         found.decisions(0)
+
+
+def test_pairs_are_tested_once_however_often_tables_and_figures_ask(monkeypatch: pytest.MonkeyPatch) -> None:
+    result = leave_out(load_example(), "P@10", estimators="as-judged")
+    first = result.to_frame("decisions")
+    monkeypatch.setattr(TopicScores, "decide", lambda *_: pytest.fail("tested again"))
+    pd.testing.assert_frame_equal(result.to_frame("decisions"), first)
+    result.plot()

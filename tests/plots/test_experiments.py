@@ -103,7 +103,7 @@ def test_lines_and_band_are_the_steps() -> None:
     steps = found.to_frame("steps").head(found.n_judged)
     axes = plot_audit(found)
     np.testing.assert_array_equal(line(axes, "estimate"), steps[["step", "estimate"]])
-    np.testing.assert_array_equal(line(axes, "posterior's interval"), steps[["step", "posterior_lower"]])
+    np.testing.assert_array_equal(line(axes, "posterior's interval")[1:], steps[["step", "posterior_lower"]])
     (band,) = axes.collections
     corners = {tuple(corner) for corner in band.get_paths()[0].vertices.tolist()}
     ends = [steps[["step", end]].itertuples(index=False, name=None) for end in ("lower", "upper")]
@@ -111,4 +111,14 @@ def test_lines_and_band_are_the_steps() -> None:
     assert axes.get_ylabel() == "P@10 of new-b"
     assert not overlapping(axes.figure)
     assert not cut_off(axes.figure)
-    assert len(plot_audit(planned()).collections) == 1, "before any judgment, too"
+
+
+def test_before_any_judgment_the_bounds_and_the_posterior_are_drawn() -> None:
+    found = planned()
+    axes = plot_audit(found)
+    (band,) = axes.collections
+    corners = {tuple(corner) for corner in band.get_paths()[0].vertices.tolist()}
+    assert corners == {(x, y) for x in (0, len(found)) for y in (found.urn.least, found.urn.most)}
+    assert band.get_label() == "bounds, before any judgment"
+    (lower,), _ = found.posterior_ends()
+    assert line(axes, "posterior's interval").tolist() == [[0, lower], [len(found), lower]]
