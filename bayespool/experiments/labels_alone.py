@@ -93,12 +93,12 @@ class LabelScores(Result):
             f"{row['measure']}: {row['judge']} and {row['reference']} agree with κ {number(row['kappa'], 2)}"
             for row in self.agreement.to_dict("records")
         ]
-        said = [
+        relevant = [
             f"{measure}: relevant are labels from "
             + ", ".join(f"{cut:g} ({judge})" for judge, cut in of.items())
             for measure, of in self.metadata["label_from"].items()
         ]
-        return (self.needed, draw, *said, *agreed)
+        return (self.needed, draw, *relevant, *agreed)
 
     def notes(self) -> tuple[Note, ...]:
         """Return notes that these are no estimates, and on documents without labels."""

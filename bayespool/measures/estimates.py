@@ -252,7 +252,7 @@ class Estimates(ReprHTMLMixin):
             return np.full(len(self.run_ids), np.nan), np.full(len(self.run_ids), np.nan)
         return self.draws.interval(ci_prob)
 
-    def of_all_runs(self) -> Estimates:
+    def comparable_estimates(self) -> Estimates:
         """Return the estimates, without draws if a run has no value: comparisons are of draws of all runs."""
         lacks_some = self.draws is not None and bool(np.isnan(self.value).any())
         return replace(self, draws=None) if lacks_some else self

@@ -113,8 +113,8 @@ def test_what_could_not_be_drawn_has_no_value() -> None:
     for ends, of_all in zip(made.interval(0.95), others.interval(0.95), strict=True):
         assert np.isnan(ends[0])
         assert ends[1] == pytest.approx(of_all[1], abs=0.01)
-    assert made.of_all_runs().draws is None
-    assert others.of_all_runs() is others
+    assert made.comparable_estimates().draws is None
+    assert others.comparable_estimates() is others
     sample = dataclasses.replace(whole.sample, by_topic=True)
     (none,) = ByDesign().estimate(dataclasses.replace(whole, sample=sample), None, answered.MEASURE)
     assert none.notes[0] == (NO_DESIGN,)
