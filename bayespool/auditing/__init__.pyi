@@ -8,5 +8,11 @@ from .differences import (
     foretell as foretell,
     walk as walk,
 )
+from .drift import (
+    JudgeDrift as JudgeDrift,
+    detect_drift as detect_drift,
+    judge_evidence as judge_evidence,
+    system_evidence as system_evidence,
+)
 from .starting import audit as audit, read_audit as read_audit
 from .urns import Urn as Urn

@@ -322,10 +322,10 @@ def audit_judges(
     )
 
 
-def mean_by_document(query_id: Any, doc_id: Any, values: Any) -> pd.Series[Any]:
-    """Return the mean value of each document, in the order of topics and documents."""
+def mean_by_document(query_id: Any, doc_id: Any, values: Any, *, sort: bool = True) -> pd.Series[Any]:
+    """Return the mean value of each document, in the order of topics and documents, or as they come."""
     frame = pd.DataFrame({"query_id": query_id.to_pylist(), "doc_id": doc_id.to_pylist(), "value": values})
-    return frame.groupby(["query_id", "doc_id"])["value"].mean()
+    return frame.groupby(["query_id", "doc_id"], sort=sort)["value"].mean()
 
 
 def labels_by_document(labels: Mapping[str, Labels | Sequence[Labels]]) -> dict[str, pd.Series[Any]]:
@@ -354,6 +354,12 @@ def find_cut(judge: Judge, rel: int) -> float:
     if not values[0] < cut <= values[-1]:
         raise InputError(f"judge {judge.name!r}: all labels say the same of relevance {rel} or more")
     return cut
+
+
+def kappa(one: BoolArray, other: BoolArray) -> float:
+    """Return Cohen's κ of two masks; NaN where both say the same of all."""
+    by_chance = one.mean() * other.mean() + (1 - one.mean()) * (1 - other.mean())
+    return float(((one == other).mean() - by_chance) / (1 - by_chance)) if by_chance < 1 else float("nan")
 
 
 def _draw(

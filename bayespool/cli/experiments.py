@@ -53,6 +53,20 @@ _TASKS = {
         help="Audit the labels: draw so many documents for people to judge, and say how well the judges "
         "agree with the judgments of --qrels, if any, with an interval that holds at any time.",
     ),
+    "anchors": own_option(
+        "--anchors",
+        type=Path,
+        multiple=True,
+        help="Answers of people, as qrels, on documents that two dates (or versions) of one judge label: "
+        "--judge may=FILE --judge june=FILE, the first twice if it was asked twice. Has the judge changed "
+        "since, or what it judges? May be repeated.",
+    ),
+    "repeat_rate": own_option(
+        "--repeat-rate",
+        type=float,
+        help="With --anchors: the share of documents on which the judge contradicts itself when asked twice; "
+        "default 0.01.",
+    ),
     "texts": own_option(
         "--texts",
         type=Path,
@@ -225,8 +239,8 @@ def budgets(
     argument=RUNS,
     first="qrels pool organizations judges measures intervals unpool collections folder figure jobs "
     "random_seed",
-    more="tasks batch texts estimators posterior_settings repool_to own_judgments known_depth "
-    "pool_strategy reading report",
+    more="tasks batch anchors repeat_rate texts estimators posterior_settings repool_to own_judgments "
+    "known_depth pool_strategy reading report",
     own=_TASKS,
     short="Evaluate the labels of LLM judges",
 )
@@ -238,13 +252,16 @@ def judges(
     tasks: Path | None = None,
     batch: int | None = None,
     texts: Path | None = None,
+    anchors: tuple[Path, ...] = (),
+    repeat_rate: float | None = None,
 ) -> None:
     """Evaluate the labels of LLM judges: how they agree with the judgments on hidden documents, which
     organizations they favor, how many documents they label, and (--intervals) how much they narrow intervals.
 
     Give labels with --judge. Runs to score are optional. Without a pool and runs, labels are compared with
     the judgments of --qrels, if any, and with each other. --tasks says which documents to have labeled; with
-    --batch, which people should judge to learn how well a judge agrees with them.
+    --batch, which people should judge to learn how well a judge agrees with them; --anchors whether labels of
+    two dates are of one judge.
     """
     if texts is not None and tasks is None:
         raise InputError("--texts without --tasks", hint="name the file of the documents, too")
@@ -256,6 +273,11 @@ def judges(
         return
     if not files.judges and not files.collections:
         raise InputError("no judge", hint="--judge FILE or --judge NAME=FILE, labels in the form of qrels")
+    if anchors:
+        outputs.write(_detect_drift(files, keywords, anchors, repeat_rate))
+        return
+    if repeat_rate is not None:
+        raise InputError("--repeat-rate without --anchors", hint="name the answers of people, too")
     if batch is not None:
         audited = _audit(files, keywords, batch)
         if tasks is not None and audited.is_done:
@@ -278,6 +300,20 @@ def _audit(files: Files, keywords: dict[str, Any], batch: int) -> auditing.Judge
     if files.runs or files.pool or files.collections:
         raise InputError("--batch beside runs", hint="labels (--judge) and judgments (--qrels) are enough")
     return auditing.audit_judges(*_labels_and_people(files), batch=batch, **_label_settings(keywords))
+
+
+def _detect_drift(
+    files: Files, keywords: dict[str, Any], anchors: tuple[Path, ...], repeat_rate: float | None
+) -> auditing.JudgeDrift:
+    """Return whether labels of two dates are of one judge, by answers of people."""
+    from bayespool.reading import gather_qrels
+    from bayespool.reading.sources import gather_judges
+
+    if files.runs or files.pool or files.collections or files.qrels:
+        hint = "labels (--judge, twice) and the answers are enough"
+        raise InputError("--anchors beside runs or --qrels", hint=hint)
+    settings = _label_settings(keywords) | ({} if repeat_rate is None else {"repeat_rate": repeat_rate})
+    return auditing.detect_drift(gather_judges(files.ways()["judges"]), gather_qrels(anchors), **settings)
 
 
 def _compare_judges(files: Files, keywords: dict[str, Any]) -> experiments.LabelAgreement:

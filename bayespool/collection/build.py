@@ -34,7 +34,7 @@ from bayespool.reading.records import (
     relevance_codes,
     topic_ranks,
 )
-from bayespool.reading.samples import Sample, stratum_shares
+from bayespool.reading.samples import Sample, sample_notes, stratum_shares
 from bayespool.reading.scope import (
     Exclude,
     Exclusion,
@@ -214,7 +214,7 @@ def finish_collection(
     pair_topic = np.repeat(np.arange(len(pairs.n_present), dtype=np.int32), pairs.n_present)
     sample = _sample(encoding, pairs, relevance, pair_topic, negative)
     if sample is not None:
-        notes.append(f"the judgments are a published sample: {sample}, the others left out at random")
+        notes += sample_notes(sample, encoding.qrels)
     passages = find_passages(run_ids, document, relevance >= 0, pairs.doc_ids)
     refuse_passages(passages)
     notes += [each.note for each in passages]

@@ -266,6 +266,11 @@ def compare_scores(
     ``is_named`` says whether posteriors on priors alone give verdicts.
     """
     _refuse_one_run(scores.run_ids)
+    for e in scores.estimates:
+        if e.comparable_estimates() is not e:
+            lacking = [run for run, value in zip(e.run_ids, e.value, strict=True) if np.isnan(value)]
+            problem = f"{e.estimator} has no value of {some_of(lacking)}"
+            raise InputError(problem, hint="compare the others without; score says why")
     if not any(e.estimator == AS_JUDGED for e in scores.estimates):
         raise InputError(
             f"no uncorrected scores to compare with: {AS_JUDGED} is missing",
@@ -450,7 +455,7 @@ def gate(
     units, ci_prob = units.among(runs, scores.run_ids), question.interval_prob
     of_pair = [run for members in units.members for run in members]
     part = Part.all_of(len(scores.query_ids), targets.groups)[-1 if targets.groups is None else -2]
-    (bounds,), (e,) = scores.bounds, scores.estimates
+    (bounds,), (e,) = scores.bounds, (scores.estimates[0].comparable_estimates(),)
     is_open = bool(bounds.has_unjudged[of_pair].any())
     given: list[str] = [*list_conditions(scores.metadata, [measure], far_runs(scores.to_frame()), runs)]
     needed, lead = f"and a verdict needs {probability:g}", np.full(1, np.nan)

@@ -13,7 +13,7 @@ from bayespool.comparisons.tables import test_text
 from bayespool.errors import InputError, known_names
 from bayespool.evidence.difference_bounds import are_differences_sharp
 from bayespool.measures import Normalized
-from bayespool.names import AS_JUDGED, Scope, SignificanceTest
+from bayespool.names import AS_JUDGED, BY_DESIGN, Scope, SignificanceTest
 from bayespool.scoring.score_tables import conditions, missing_topics
 from bayespool.tables.formatting import (
     counted,
@@ -82,12 +82,12 @@ def _measure_sentences(comparison: Comparison, measure: Measure) -> Iterator[str
     pairs = comparison.pairs_in_order(measure, comparison.arrangement)
     lists_pairs = len(pairs) <= _MAX_PAIRS and not says_nothing
     if comparison.n_pairs > 1:
-        for baseline in comparison.baseline:
+        for baseline in comparison.baseline if estimator != BY_DESIGN else ():
             text = _baseline_sentence(comparison, measure, baseline)
             if not lists_pairs:
                 text += _highest_sentence(comparison, measure, estimator, baseline)
             yield text
-        if not comparison.baseline and not lists_pairs:
+        if not comparison.baseline and not lists_pairs and estimator != BY_DESIGN:
             yield _all_pairs_sentence(comparison, measure)
     if lists_pairs:
         for run_a, run_b in zip(pairs["run_a"], pairs["run_b"], strict=True):
@@ -259,6 +259,8 @@ def _pair_sentence(
             ends, chance, equal = _ends(d, a, b), chance_text(d.prob_greater[a, b]), float(d.prob_equal[a, b])
             equal_text = f", equal {chance_text(equal)}" * (round(equal, 3) > 0)
             text += sentence.format(ends=ends, chance=chance, equal=equal_text, way=way)
+    if estimator == BY_DESIGN:
+        return text
     text += _significance_clause(comparison, (measure, estimator, test), a, b, is_certain=is_certain)
     return text + _common_topics_sentence(comparison, (measure, AS_JUDGED, test), a, b)
 

@@ -237,7 +237,7 @@ def _score_one(
     for bounds in scores.bounds:
         estimates = dict[str, Any]()
         for estimator, label in zip(targets.estimators, estimator_labels(targets.estimators), strict=True):
-            e, basis = scores[bounds.measure, label], "posterior"
+            e, basis = scores[bounds.measure, label].comparable_estimates(), "posterior"
             if not bounds.has_unjudged.any():
                 basis = "judged"
                 if e.draws is None:

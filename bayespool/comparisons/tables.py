@@ -10,7 +10,7 @@ import pandas as pd
 
 from bayespool.comparisons.pairs import COMMON_COLUMNS
 from bayespool.measures.groups import MEAN_OF_GROUPS
-from bayespool.names import AS_JUDGED
+from bayespool.names import AS_JUDGED, BY_DESIGN
 from bayespool.report.result import cited_by
 from bayespool.scoring.grouped import GROUP_COLUMNS
 from bayespool.scoring.score_tables import conditions, ideal_sentence, missing_topics
@@ -461,6 +461,8 @@ def _pair_views(comparison: Comparison, arrangement: Arrangement, lists_pairs: b
             names = tuple(arrangement.columns or usual[medium])
             if arrangement.columns is None and estimator == AS_JUDGED:
                 names = _WITHOUT_DRAWS
+            if estimator == BY_DESIGN:  # what few answers say as judged is no comparison
+                names = tuple(name for name in names if name not in ("as-judged", "p", "risk"))
             if missing_topics(comparison.scores.metadata) and "p" in names:
                 names = (*names[: names.index("p") + 1], *COMMON_COLUMNS[1:], *names[names.index("p") + 1 :])
             title, legend, clauses = _pairs_texts(comparison, arrangement, str(measure), names, estimator)
@@ -477,7 +479,7 @@ def _pair_views(comparison: Comparison, arrangement: Arrangement, lists_pairs: b
                 verdict = _verdict_note(
                     comparison, significance[(significance[list(of_test)] == of_test).all(axis=1)]
                 )
-                note = f"{_measure_ideal(comparison, measure)} {verdict}".strip()
+                note = f"{_measure_ideal(comparison, measure)} {verdict * ('p' in names)}".strip()
                 view = replace(view, title="; ".join([title, *clauses]), note=note, spare=_SPARE)
             yield view
 

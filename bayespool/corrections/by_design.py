@@ -92,7 +92,11 @@ class ByDesign(PointCorrection):
         n_lacking = (is_open & is_lone[inside]).sum(axis=(1, 2))
         n_outside = (is_open & (inside < 0)).sum(axis=(1, 2))
         notes = run_notes(
-            (n_outside, "no value: {} of its documents were not in the design", "no-value"),
+            (
+                n_outside,
+                "no value: {} of its documents were not in the design; audit draws one of all runs named",
+                "no-value",
+            ),
             (
                 n_lacking - n_outside,
                 "no value: {} of its documents in strata of fewer than two answers",
@@ -130,7 +134,9 @@ class ByDesign(PointCorrection):
         has_value = n_lacking == 0
         per_topic = np.where(has_value[:, None], bounds.lower + point, np.nan)
         std = np.where(has_value, drawn.std(axis=0) / document.shape[1], np.nan)
-        draws = Values(amounts, measure.unit) if has_value.all() else None
+        if not has_value.all():
+            amounts = np.where(has_value[:, None], amounts, np.nan)
+        draws = Values(amounts, measure.unit) if has_value.any() else None
         return Corrected(per_topic, std, notes, draws)
 
     def _errors(self, error: FloatArray, stratum: IndexArray, size: IndexArray, n: IndexArray) -> FloatArray:

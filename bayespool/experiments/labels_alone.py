@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import combinations
@@ -12,8 +11,8 @@ import numpy as np
 import pandas as pd
 
 from bayespool import __version__
-from bayespool.arrays import LevelArray, Progress
-from bayespool.auditing.agreement import find_cut
+from bayespool.arrays import FloatArray, LevelArray, Progress
+from bayespool.auditing.agreement import find_cut, kappa
 from bayespool.auditing.designs import draw_design
 from bayespool.collection import Collection, Judge
 from bayespool.collection.contents import expect_collection
@@ -23,9 +22,9 @@ from bayespool.errors import InputError
 from bayespool.evidence import score_bounds
 from bayespool.experiments import label_agreement
 from bayespool.measures.parsing import parse_measures
-from bayespool.notes import Note
+from bayespool.notes import Note, noted
 from bayespool.report.result import Result
-from bayespool.tables.formatting import number, some_of
+from bayespool.tables.formatting import counted, number, some_of
 from bayespool.tables.markup import one_line
 from bayespool.tables.table import Column, Table, View
 
@@ -77,7 +76,7 @@ class LabelScores(Result):
         shown = (*judges, SPREAD) if len(judges) > 1 else tuple(judges)
         views = tuple(
             View(
-                title=f"{measure}, labels for judgments",
+                title=f"{measure} on {counted(self.metadata['n_topics'], 'topic')}, labels for judgments",
                 names=("run_id",),
                 columns=shown,
                 where={"measure": measure},
@@ -94,15 +93,25 @@ class LabelScores(Result):
             f"{row['measure']}: {row['judge']} and {row['reference']} agree with κ {number(row['kappa'], 2)}"
             for row in self.agreement.to_dict("records")
         ]
-        return (self.needed, draw, *agreed)
+        relevant = [
+            f"{measure}: relevant are labels from "
+            + ", ".join(f"{cut:g} ({judge})" for judge, cut in of.items())
+            for measure, of in self.metadata["label_from"].items()
+        ]
+        return (self.needed, draw, *relevant, *agreed)
 
     def notes(self) -> tuple[Note, ...]:
-        """Return a note that these are no estimates."""
+        """Return notes that these are no estimates, and on documents without labels."""
         text = (
             "nobody judged a document: this is what labels say, not how good the runs are; judges that agree "
-            "may err alike, so that their spread is no interval"
+            "may err alike, so that their spread is no interval; topics without any label do not count"
         )
-        return (Note("judge", text),)
+        missing = [f"{n:,} of {of:,} ({judge})" for judge, (n, of) in self.metadata["n_without"].items() if n]
+        without = (
+            "documents within the cutoff without a label, which count as not relevant: "
+            f"{', '.join(missing)}; label these, too"
+        )
+        return (Note("judge", text), *noted([without] * bool(missing), "judge"))
 
 
 def score_labels(
@@ -161,10 +170,11 @@ def score_labels(
     collection, targets, _ = find_targets(collection, run_ids)
     if not collection.judges:
         raise InputError("no labels", hint="--judge FILE, or judges=")
-    values, agreement, needed = [], [], ""
+    values, agreement, needed, cuts = [], [], "", dict[str, dict[str, float]]()
     names = [judge.name for judge in collection.judges]
     for measure in parsed:
         relevances = {judge.name: _relevance(judge, measure.rel) for judge in collection.judges}
+        cuts[str(measure)] = {judge.name: _cut(judge, measure.rel) for judge in collection.judges}
         columns: dict[str, Any] = {"run_id": list(targets), "measure": str(measure)}
         for judge in collection.judges:
             labeled = judge_where_labeled(collection, judge, relevances[judge.name])
@@ -175,12 +185,14 @@ def score_labels(
             both = one.is_labeled & other.is_labeled
             says = [relevances[judge.name][both] >= measure.rel for judge in (one, other)]
             row = {"measure": str(measure), "judge": one.name, "reference": other.name, "n": int(both.sum())}
-            agreement.append(row | {"kappa": _kappa(*says)})
+            agreement.append(row | {"kappa": kappa(*says)})
         if not needed:
             try:
                 needed = draw_design(collection, targets, measure, random_seed=random_seed).needed
             except InputError as error:  # of measures without a design
                 needed = str(error) if measure is parsed[-1] else ""
+    retrieved = collection.document[collection.run_index(targets), :, : max(m.cutoff for m in parsed)]
+    retrieved = np.unique(retrieved[retrieved >= 0])
     return LabelScores(
         values=pd.concat(values, ignore_index=True),
         agreement=pd.DataFrame(agreement, columns=["measure", "judge", "reference", "n", "kappa"]),
@@ -191,21 +203,29 @@ def score_labels(
             "measures": [str(measure) for measure in parsed],
             "runs": list(targets),
             "judges": names,
+            "n_topics": len(collection.query_ids),
+            "label_from": cuts,
+            "n_without": {
+                judge.name: (int((~judge.is_labeled[retrieved]).sum()), len(retrieved))
+                for judge in collection.judges
+            },
         },
     )
 
 
+def _cut(judge: Judge, rel: int) -> float:
+    """Return the smallest label that says relevant."""
+    label = judge.label[judge.is_labeled]
+    return float(rel) if _are_levels(label) else find_cut(Judge(judge.name, label), rel)
+
+
+def _are_levels(label: FloatArray) -> bool:
+    """Return whether labels are whole numbers that reach 2, which stand for themselves."""
+    return bool((label == np.floor(label)).all() and label.max() >= 2)
+
+
 def _relevance(judge: Judge, rel: int) -> LevelArray:
     """Return the relevance that each label stands for, 0 without a label, shape (pair,)."""
-    label = judge.label[judge.is_labeled]
-    if (label == np.floor(label)).all() and label.max() >= 2:
+    if _are_levels(judge.label[judge.is_labeled]):
         return np.nan_to_num(judge.label, nan=0).clip(min=0).astype(np.int16)
-    cut = find_cut(Judge(judge.name, label), rel)
-    return np.where(np.nan_to_num(judge.label, nan=-np.inf) >= cut, rel, 0).astype(np.int16)
-
-
-def _kappa(one: Any, other: Any) -> float:
-    """Return Cohen's κ of two masks; NaN where either says the same of all."""
-    by_chance = one.mean() * other.mean() + (1 - one.mean()) * (1 - other.mean())
-    with warnings.catch_warnings(category=RuntimeWarning, action="ignore"):
-        return float(((one == other).mean() - by_chance) / (1 - by_chance))
+    return np.where(np.nan_to_num(judge.label, nan=-np.inf) >= _cut(judge, rel), rel, 0).astype(np.int16)

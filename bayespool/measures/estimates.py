@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -87,7 +87,7 @@ class Estimates(ReprHTMLMixin):
     value : ndarray of float, shape (run,)
         Estimate of each run's mean over all topics of the qrels.
     draws : Values, shape (draw, run, topic), or None
-        Posterior draws of the measure. None for point corrections.
+        Posterior draws of the measure; NaN of a run without a value. None for point corrections.
     std : ndarray of float, shape (run,), or None
         Standard error of ``value`` where the estimator has a sampling variance of its own (topics
         adjustment), or the posterior standard deviation.
@@ -161,7 +161,8 @@ class Estimates(ReprHTMLMixin):
                 f"{counted(len(self.run_ids), 'run')} and {counted(len(self.query_ids), 'topic')}"
             )
         least, most = (end * self.draws.unit for end in self.measure.range)
-        odd = self.draws.unit != self.measure.unit or self.measure.is_exact > self.draws.is_exact
+        is_exact = self.draws.is_exact or bool(np.isnan(self.value).any())  # NaN draws without a value
+        odd = self.draws.unit != self.measure.unit or self.measure.is_exact > is_exact
         if odd or amount.min(initial=least) < least - 1e-9 or amount.max(initial=least) > most + 1e-9:
             low, high = self.measure.range
             hint = None if odd else f"its values are from {low:g} to {high:g}, by its range"
@@ -250,6 +251,11 @@ class Estimates(ReprHTMLMixin):
         if self.draws is None:
             return np.full(len(self.run_ids), np.nan), np.full(len(self.run_ids), np.nan)
         return self.draws.interval(ci_prob)
+
+    def comparable_estimates(self) -> Estimates:
+        """Return the estimates, without draws if a run has no value: comparisons are of draws of all runs."""
+        lacks_some = self.draws is not None and bool(np.isnan(self.value).any())
+        return replace(self, draws=None) if lacks_some else self
 
     def run_values(self, name: str) -> FloatArray:
         """Return the ``std``, ``distance`` or ``new_kind`` of each run, NaN if it is unset, shape (run,)."""

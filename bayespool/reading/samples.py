@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from bayespool.arrays import BoolArray, FloatArray, IntArray
-from bayespool.errors import InputError
+from bayespool.errors import InputError, InputWarning, warn_caller
 from bayespool.reading.lines import repeats
 from bayespool.reading.records import Qrels, ReadOnlyArrays, Skipped
 from bayespool.tables.formatting import counted
@@ -125,6 +125,34 @@ def stratum_shares(stratum: IntArray, chosen: BoolArray, pair_topic: IntArray) -
     share = np.full(len(stratum), np.nan)
     share[inside] = n[place[inside]] / size[place[inside]]
     return share
+
+
+def sample_notes(sample: Sample, qrels: Qrels) -> list[str]:
+    """Return what a sample is; of a design also which documents its answers passed over, with a warning.
+
+    A design without any answer is an `InputError`.
+    """
+    if sample.by_topic or qrels.stratum is None:
+        return [f"the judgments are a published sample: {sample}, the others left out at random"]
+    is_answered, skipped = qrels.relevance >= 0, list[int]()
+    if not is_answered.any():
+        hint = "judge its documents from the top, and give the answers, too: --qrels DESIGN --qrels ANSWERS"
+        raise InputError("a design without answers: nobody judged a document", path=qrels.path, hint=hint)
+    for stratum in np.unique(qrels.stratum):
+        of = np.flatnonzero(qrels.stratum == stratum)
+        n = len(of) - int(is_answered[of][::-1].argmax()) if is_answered[of].any() else 0
+        skipped += of[:n][~is_answered[of[:n]]].tolist()
+    notes = [f"the judgments are answers to a design: {sample}"]
+    if skipped:
+        first = min(skipped)
+        text = (
+            f"answers passed over {counted(len(skipped), 'document')} of the design, the first "
+            f"{qrels.doc_id[first]} of topic {qrels.query_id[first]}: scores by design hold where each "
+            "stratum is judged from the top; judge these, too, or take out the answers below them"
+        )
+        warn_caller(f"{qrels.path or 'design'}: {text}", InputWarning)
+        notes.append(text)
+    return notes
 
 
 def sampled_qrels(text: bytes, path: Path, *, strict: bool) -> Qrels | None:

@@ -35,6 +35,7 @@ from bayespool.posterior import PosteriorEstimator
 from bayespool.posterior.estimator import shared_settings, sole_posterior
 from bayespool.posterior.notes import warn_of_judges
 from bayespool.scoring.cautions import binary_notes, clipping_notes, warn_of_unused_relevance
+from bayespool.scoring.checked_by_design import answers_a_design
 from bayespool.scoring.estimators import (
     named_estimators,
     parse_estimators,
@@ -301,7 +302,7 @@ class Asked:
                 refuse_lacking_columns(given, estimator.terms)
         has_posterior = any(isinstance(e, PosteriorEstimator) for e in estimators)
         lack = ""
-        if has_posterior and not given.pooled.any():
+        if has_posterior and not given.pooled.any() and not answers_a_design(given):
             lack = describe_lack(scored, targets, asked.measures)
         if lack:
             warn_of_no_pool(given, lack, asked.measures)

@@ -64,7 +64,9 @@ def design_sentences(estimates: Sequence[Estimates], ci_prob: float) -> Iterator
             continue
         ends = zip(design.run_ids, design.value, *design.interval(ci_prob), strict=True)
         scores = [
-            f"{run} has {number(value, 3)} ({interval(low, high, 3)})" for run, value, low, high in ends
+            f"{run} has {number(value, 3)} ({interval(low, high, 3)})"
+            for run, value, low, high in ends
+            if value == value  # not NaN
         ]
         yield f"by design, whatever labels are worth: {design.measure} of {', '.join(scores)}"
 
@@ -72,10 +74,11 @@ def design_sentences(estimates: Sequence[Estimates], ci_prob: float) -> Iterator
 def _kept(design: Estimates, filled: Estimates, ci_prob: float) -> str:
     """Return for which pairs of runs the difference by labels is within the interval by design."""
     assert design.draws is not None  # for the type checker: see `check_notes`
-    means, tail = design.draws.means(), (1 - ci_prob) / 2
-    kept, n = [], len(filled.run_ids)
+    there = ~np.isnan(design.value)
+    means, by_label = design.draws.means()[:, there], filled.value[there]
+    kept, n, tail = [], len(by_label), (1 - ci_prob) / 2
     for a in range(n):
         low, high = np.quantile(means[:, [a]] - means[:, a + 1 :], [tail, 1 - tail], axis=0)
-        by_labels = filled.value[a] - filled.value[a + 1 :]
+        by_labels = by_label[a] - by_label[a + 1 :]
         kept += ((low <= by_labels) & (by_labels <= high)).tolist()
     return f"the difference by labels of {sum(kept):,} of {len(kept):,} pairs is within that by design"

@@ -114,6 +114,8 @@ def _sentence(row: Row, measure: Measure, over: str, others_clause: str, conditi
     reach = ""  # beyond it judgments may still change an ideal ranking
     if isinstance(measure, Normalized):
         reach = "in its reach" if measure.ideal == "own" else "in reach of the runs"
+    if row["ci_prob"] == row["ci_prob"] and row["value"] != row["value"]:
+        return f"The {measure} of {run} has no value by {row['estimator']}; a note says why."
     if row["bound_upper"] - row["bound_lower"] < 1e-12:
         nothing = f"nothing {reach or 'that could change it'}"
         return f"The {measure} of {run} is {as_judged}{over}: {nothing} is unjudged.{_in_wider_scope(row)}"

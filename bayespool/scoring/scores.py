@@ -18,6 +18,7 @@ from bayespool.measures import Estimates, Measure, parse_measure
 from bayespool.measures.estimates import draws_container
 from bayespool.measures.groups import Groups
 from bayespool.measures.populations import estimate_population
+from bayespool.names import DEFAULT_ESTIMATORS
 from bayespool.notes import Note, noted
 from bayespool.report.saving import StoredResult, content, read_result, result_of_json
 from bayespool.scoring.checked_by_design import check_notes, design_sentences
@@ -321,7 +322,12 @@ class Scores(ReadableScores):
     def notes(self) -> tuple[Note, ...]:
         """Return notes on the pool, the ideal rankings and the runs."""
         first = check_notes(self.estimates, self.ci_prob)
-        return (*first, *notes_of(self.metadata, self.run_notes, self.run_ids, self.measures))
+        without = (
+            Note("no-value", f"{e.measure}: {e.estimator} has no value of any run: {'; '.join(e.notes[0])}")
+            for e in self.estimates
+            if e.estimator not in DEFAULT_ESTIMATORS and np.isnan(e.value).all() and any(e.notes)
+        )
+        return (*first, *without, *notes_of(self.metadata, self.run_notes, self.run_ids, self.measures))
 
     @property
     def title(self) -> str:  # type: ignore[override]

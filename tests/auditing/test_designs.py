@@ -75,6 +75,15 @@ def test_a_design_is_read_back_with_answers_of_any_number_of_files(tmp_path: Pat
         lines = [f"{q} 0 {d} {relevant[q, d]}\n" for q, d in rows]
         (tmp_path / f"{name}.txt").write_text("".join(lines))
     files = [tmp_path / f"{name}.txt" for name in ("design", "a", "b")]
+    with pytest.raises(InputError, match="a design without answers: nobody judged a document"):
+        read_collection(files[0], runs, judges={"kind": labels})
+    document = drawn.documents.iloc[12]
+    first = f"answers passed over 6 documents of the design, the first {document.doc_id} of topic "
+    lines = (tmp_path / "a.txt").read_text().splitlines(keepends=True)
+    (tmp_path / "gap.txt").write_text("".join(lines[:12] + lines[18:]))
+    with pytest.warns(InputWarning, match=first):
+        gap = read_collection([files[0], tmp_path / "gap.txt"], runs, judges={"kind": labels})
+    assert any(first in note for note in gap.scope_notes)
     collection = read_collection(files, runs, judges={"kind": labels})
     assert collection.judged.sum() == 80
     assert collection.fingerprint == answered.answered(80, 1).fingerprint
@@ -136,5 +145,11 @@ def test_the_lines_from_labels_to_a_score(
     scored = run("score", "one.run", "two.run", *people, "--estimators", "by-design", "-o", "scores.csv")
     assert scored.status == 0
     assert "by-design" in Path("scores.csv").read_text()
+    compared = run("compare", "one.run", "two.run", *people, "--estimators", "by-design")
+    assert "existing judgments" not in compared.out  # a ninth of the documents is judged
+    assert "as judged" not in compared.out
+    silent = run("score", "one.run", *people, "--estimators", "by-design,prediction-powered(judge='kind')")
+    assert "note: P@10: prediction-powered(judge='kind') has no value of any run: " in silent.out
+    assert "judge-next" not in run("score", "one.run", *people).out
     decided = run("gate", "two.run", "one.run", *people, "--estimators", "by-design")
     assert decided.out.startswith("better or equal: the P@10 of one − two")

@@ -107,7 +107,14 @@ def test_what_could_not_be_drawn_has_no_value() -> None:
     sample = dataclasses.replace(whole.sample, stratum=stratum)
     (made,) = ByDesign().estimate(dataclasses.replace(whole, sample=sample), None, answered.MEASURE)
     assert np.isnan(made.value[0])
-    assert made.notes[0][0] == "no value: 1 of its documents were not in the design"
+    assert made.notes[0][0].startswith("no value: 1 of its documents were not in the design")
+    (others,) = ByDesign().estimate(whole, None, answered.MEASURE)
+    assert made.value[1] == pytest.approx(others.value[1], abs=0.01)
+    for ends, of_all in zip(made.interval(0.95), others.interval(0.95), strict=True):
+        assert np.isnan(ends[0])
+        assert ends[1] == pytest.approx(of_all[1], abs=0.01)
+    assert made.comparable_estimates().draws is None
+    assert others.comparable_estimates() is others
     sample = dataclasses.replace(whole.sample, by_topic=True)
     (none,) = ByDesign().estimate(dataclasses.replace(whole, sample=sample), None, answered.MEASURE)
     assert none.notes[0] == (NO_DESIGN,)

@@ -38,6 +38,15 @@ def test_graded_labels_stand_for_themselves_and_binary_ones_for_rel() -> None:
     assert row["b"] == pytest.approx((1 + discount / 1) / 2)
 
 
+def test_it_says_what_counts_as_relevant_and_what_is_missing() -> None:
+    judges = {"g": GRADED, "b": {"q1": {"a": 1, "b": 0}}}
+    result = score_labels(read_collection(None, RUN, judges=judges), None, "P(rel=2)@2")
+    assert "P(rel=2)@2: relevant are labels from 2 (g), 1 (b)" in result.sentences()
+    assert result.tables()[0].views[0].title == "P(rel=2)@2 on 2 topics, labels for judgments"
+    assert "a label, which count as not relevant: 2 of 4 (b); label these, too" in result.notes()[1]
+    assert len(scored().notes()) == 1
+
+
 def test_measures_without_a_design_say_so_and_others_what_is_needed() -> None:
     assert scored("nDCG@2").sentences()[0].startswith("nDCG@2 has no score by design; P, RBP and DCG have")
     assert scored(["nDCG@2", "P@2"]).sentences()[0].startswith("P@2 of mine: about ")

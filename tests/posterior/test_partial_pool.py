@@ -76,7 +76,7 @@ def test_what_could_not_be_sampled_is_not_completed_by_the_sample() -> None:
 
 
 @pytest.mark.filterwarnings("ignore::bayespool.errors.DiagnosticsWarning")
-def test_documents_have_the_effects_of_all_runs_that_retrieve_them() -> None:
+def test_documents_have_the_effects_comparable_estimates_that_retrieve_them() -> None:
     """The sixth document of r is the first of s, the fourth its third; r has its others below the top 10."""
     order = ["d05", "d15", "d03", "d16"]
     ranking = {d: -float(i) for i, d in enumerate(order)}
