@@ -130,9 +130,9 @@ def accuracy() -> str:
         coverage = _share(posterior["coverage_95"], posterior["coverage_95_se"])
         pit = f"{100 * posterior['pit_95']:.0f} %"
         bias = f"{posterior['bias']:+.4f}".replace("-", "−").replace("0.", ".")
-        rows.append(
-            (place, [what, name, str(measure), *errors, bias, coverage, pit, f"{posterior['n_runs']:.0f}"])
-        )
+        width = f"{posterior['width']:.3f}".removeprefix("0")
+        runs = f"{posterior['n_runs']:.0f} ({posterior['n_organizations']:.0f})"
+        rows.append((place, [what, name, str(measure), *errors, bias, width, coverage, pit, runs]))
     header = [
         "left out",
         "collection",
@@ -141,6 +141,7 @@ def accuracy() -> str:
         "best correction",
         "posterior",
         "bias",
+        "width",
         "coverage",
         "PIT",
     ]

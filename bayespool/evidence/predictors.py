@@ -361,7 +361,7 @@ def _support(documents: DocumentContext) -> FloatArray:
 
 @_predictor(
     "document",
-    "log of the best rank among them; twice the longest ranking of a pooled run where none does",
+    "log of the document's best rank in a pooled run; twice the longest ranking of one where none retrieves it",
     slope=(-0.5, 0.3),
 )
 def _log_best_rank(documents: DocumentContext) -> FloatArray:
@@ -460,8 +460,8 @@ def _run_skill(documents: DocumentContext) -> FloatArray:
 
 @_predictor(
     "document",
-    "slope of these log odds, less 1, at which they fit the run's own judged documents, times the document's "
-    "less their mean: whether the run finds relevant documents that others pass over",
+    "slope at which these log odds fit the run's own judged documents, less 1, times the document's log odds "
+    "less their mean there: whether the run finds relevant documents that others pass over",
 )
 def _run_slope(documents: DocumentContext) -> FloatArray:
     _, slope, mean = documents.run_skill_regression
