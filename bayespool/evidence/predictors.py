@@ -361,7 +361,7 @@ def _support(documents: DocumentContext) -> FloatArray:
 
 @_predictor(
     "document",
-    "log of the document's best rank in a pooled run; twice the longest ranking of one where none retrieves it",
+    "log of the document's best rank in a pooled run; twice the longest ranking of one where none has it",
     slope=(-0.5, 0.3),
 )
 def _log_best_rank(documents: DocumentContext) -> FloatArray:
