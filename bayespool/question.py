@@ -75,6 +75,7 @@ class Question(Asked):
         *,
         judgments: int | Iterable[int] = (100, 1000),
         more_topics: int | Iterable[int] = (25, 50),
+        more_runs: int | Iterable[int] = (2, 5),
         difference: float | None = None,
         power: float = 0.8,
         level: float = 0.05,
@@ -83,7 +84,8 @@ class Question(Asked):
         """Return the answer of `bayespool.plan_comparison`."""
         from bayespool.comparisons import plan_comparison
 
-        own = {"judgments": judgments, "more_topics": more_topics, "difference": difference, "power": power}
+        own: dict[str, Any] = {"judgments": judgments, "more_topics": more_topics, "more_runs": more_runs}
+        own |= {"difference": difference, "power": power}
         return plan_comparison(**self._asked(**own, level=level, progress=progress))
 
     def judge_next(

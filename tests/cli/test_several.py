@@ -88,6 +88,7 @@ def test_what_several_collections_cannot_have_is_refused(run: Callable[..., Outc
     for given, problem in (
         ((folder / "empty",), "empty: 0 files for the collection 'fiqa'"),
         ((folder / "nq.new-a.run",), "one file beside several collections"),
+        ((folder / "gone",), "gone: no such file or folder; check the path"),
         ((*runs, "--organizations", folder / "nq.toml"), "--organizations beside several collections"),
         ((*runs, "--columns", "p"), "--columns beside several collections"),
         ((*runs, "--tests", "wilcoxon"), "--tests beside several collections"),
@@ -96,6 +97,9 @@ def test_what_several_collections_cannot_have_is_refused(run: Callable[..., Outc
     ):
         done = run("compare", *given, *two, *FAST)
         assert (done.status, problem in done.err.replace("\n", " ")) == (1, True), done.err
+    done = run("score", *runs, *two, *FAST, "--unpool", "south", "--scope", "these-topics")
+    assert done.status == 0, done.err
+    assert done.err.replace("\n", " ").count("taken out of the pool: organization south") == 2
     done = run("plan", *two, "-m", "P@5")
     assert "only score, compare and leave-out take them" in done.err.replace("\n", " ")
 
