@@ -24,7 +24,11 @@ __all__ = ["Question"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Question(Asked):
-    """Question to a collection: checked when it is made, with every answer as a method."""
+    """Question to a collection: checked when it is made, with every answer as a method.
+
+    What asks several collections, or none, is a function alone: `bayespool.score_several`,
+    `bayespool.compare_table`.
+    """
 
     def score(self, *, scope: Scope = "these-topics", progress: Progress | None = None) -> Scores:
         """Return the answer of `bayespool.score`."""
@@ -138,4 +142,4 @@ class Question(Asked):
         return own | {name: getattr(self, name) for name in names}
 
 
-Question.__doc__ = f"{Question.__doc__}{(Asked.__doc__ or '').partition('.')[2]}"
+Question.__doc__ = f"{(Question.__doc__ or '').rstrip()}{(Asked.__doc__ or '').partition('.')[2]}"

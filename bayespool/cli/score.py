@@ -314,7 +314,7 @@ def gate(files: Files, keywords: dict[str, Any], outputs: Outputs) -> None:
         "--unpool count. Default: the best pooled run of each organization.",
     ),
     first="qrels pool organizations measures difference topics_at_hand sd unpool collections output report",
-    more="judgments more_topics more_runs power level estimators posterior_settings random_seed groups "
+    more="judgments more_topics power level estimators posterior_settings random_seed groups "
     f"systems repool_to {WITH_OWN}",
     short="Plan: which differences can be detected, and what helps",
 )

@@ -221,7 +221,7 @@ class PairVariances:
             critical = t.ppf(1 - level / 2, self.degrees(tried)) * self._spread(tried, judged)
             used = np.minimum(n_topics, tried[critical.argmin(axis=0), 0])
         degrees = self.degrees(used)
-        return self._spread(used, judged), degrees, t.ppf(1 - level / 2, degrees)
+        return self._spread(used, judged), degrees, np.asarray(t.ppf(1 - level / 2, degrees))
 
     @staticmethod
     def _power(difference: float, spread: FloatArray, degrees: FloatArray, end: FloatArray) -> float:
@@ -507,7 +507,7 @@ def plan_comparison(
         raise NoCollectionError("no collection", hint=hint)
     expect_collection(collection)
     if question.systems is None and runs != (2, 5):
-        raise InputError("more_runs without systems", hint="say which runs are of one: --systems FILE")
+        raise InputError("more_runs without systems", hint="say which runs are of one: systems=")
     taken = []
     if not (question.run_ids or question.unpool or collection.given_run_ids) and (
         best := best_pooled_runs(collection, measure)
