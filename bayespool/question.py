@@ -24,7 +24,11 @@ __all__ = ["Question"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Question(Asked):
-    """Question to a collection: checked when it is made, with every answer as a method."""
+    """Question to a collection: checked when it is made, with every answer as a method.
+
+    What asks several collections, or none, is a function alone: `bayespool.score_several`,
+    `bayespool.compare_table`.
+    """
 
     def score(self, *, scope: Scope = "these-topics", progress: Progress | None = None) -> Scores:
         """Return the answer of `bayespool.score`."""
@@ -75,6 +79,7 @@ class Question(Asked):
         *,
         judgments: int | Iterable[int] = (100, 1000),
         more_topics: int | Iterable[int] = (25, 50),
+        more_runs: int | Iterable[int] = (2, 5),
         difference: float | None = None,
         power: float = 0.8,
         level: float = 0.05,
@@ -83,7 +88,8 @@ class Question(Asked):
         """Return the answer of `bayespool.plan_comparison`."""
         from bayespool.comparisons import plan_comparison
 
-        own = {"judgments": judgments, "more_topics": more_topics, "difference": difference, "power": power}
+        own: dict[str, Any] = {"judgments": judgments, "more_topics": more_topics, "more_runs": more_runs}
+        own |= {"difference": difference, "power": power}
         return plan_comparison(**self._asked(**own, level=level, progress=progress))
 
     def judge_next(
@@ -136,4 +142,4 @@ class Question(Asked):
         return own | {name: getattr(self, name) for name in names}
 
 
-Question.__doc__ = f"{Question.__doc__}{(Asked.__doc__ or '').partition('.')[2]}"
+Question.__doc__ = f"{(Question.__doc__ or '').rstrip()}{(Asked.__doc__ or '').partition('.')[2]}"

@@ -425,6 +425,9 @@ def run_files(pattern: Path, collections: Sequence[str]) -> dict[str, Path]:
 
     if _PLACE in str(pattern):
         return {name: Path(str(pattern).replace(_PLACE, name)) for name in collections}
+    if not pattern.exists():
+        hint = f"check the path; a pattern names the collection: bm25.{_PLACE}.run"
+        raise InputError("no such file or folder", path=pattern, hint=hint)
     if not pattern.is_dir():
         hint = f"name a folder with a file for each collection, or a pattern such as bm25.{_PLACE}.run"
         raise InputError("one file beside several collections", path=pattern, hint=hint)
@@ -481,13 +484,13 @@ def _judges(texts: tuple[str, ...]) -> dict[str, list[Path]]:
 
 def _say_unpooled(collection: Collection, repool_to: int | None, unpool: Sequence[str] | None) -> None:
     """Print what ``--repool-to`` and ``--unpool`` take out of the pool."""
-    from bayespool.collection.own import unpool_runs
+    from bayespool.collection.own import names_in_pool, unpool_runs
     from bayespool.pooling import describe_pool
 
     if repool_to is not None:
         collection = collection.truncate_pool(repool_to)
         echo(f"pool to depth {repool_to}: {describe_pool(collection)}")
-    smaller, taken = unpool_runs(collection, unpool or ())
+    smaller, taken = unpool_runs(collection, names_in_pool(collection, unpool or ()))
     if not taken:
         return
     left = set(smaller.pooled_run_ids)

@@ -89,7 +89,8 @@ OUTPUT_OPTIONS: Mapping[str, Callable[..., Option]] = {
         type=Path,
         multiple=True,
         writes="file",
-        help="Also draw the result into a .pdf, .png or .svg file. May be repeated.",
+        help="Also draw the result into a .pdf, .png or .svg file. May be repeated: one that is called like "
+        "a further figure of the report, such as ranks.pdf, has that one.",
     ),
     "report": own_option(
         "--report",
@@ -166,8 +167,9 @@ class Outputs:
     ) -> None:
         """Write a result to its files or folder, figures and report; then print it, a table of it, or JSON.
 
-        ``draw`` draws the figure of ``--figure``, by default the result's first. The result is printed even
-        where a file fails: a full disk loses no result, a closed pipe no file.
+        ``draw`` draws the figures of ``--figure``, by default the one that has the file's name, else the
+        result's first. The result is printed even where a file fails: a full disk loses no result, a closed
+        pipe no file.
         """
         from bayespool.report.saving import save_folder, write_figures, write_file
 
@@ -185,10 +187,12 @@ class Outputs:
                         overwrite=bool(stored_value("overwrite")),
                     )
             if self.figure:
-                if draw is None and not result.figures():
+                drawn = {} if draw else {each.name: each.draw for each in result.figures()}
+                first = draw or next(iter(drawn.values()), None)
+                if first is None:
                     raise InputError("this result has no figure", hint="leave out --figure")
-                first = result.figures()[0].draw if draw is None else draw
-                write_figures(self.figure, first or (lambda: None))
+                for path in self.figure:
+                    write_figures([path], drawn.get(path.stem) or first)
             if self.report is not None:
                 result.write_report(self.report)
         finally:

@@ -314,8 +314,8 @@ def gate(files: Files, keywords: dict[str, Any], outputs: Outputs) -> None:
         "--unpool count. Default: the best pooled run of each organization.",
     ),
     first="qrels pool organizations measures difference topics_at_hand sd unpool collections output report",
-    more="judgments more_topics power level estimators posterior_settings random_seed groups systems "
-    f"repool_to {WITH_OWN}",
+    more="judgments more_topics power level estimators posterior_settings random_seed groups "
+    f"systems repool_to {WITH_OWN}",
     short="Plan: which differences can be detected, and what helps",
 )
 def plan(files: Files, keywords: dict[str, Any], outputs: Outputs) -> None:

@@ -173,6 +173,13 @@ def leave_pool(collection: AnyCollection, leaving: BoolArray, depth: int | None 
     return activate_own_judgments(smaller)
 
 
+def names_in_pool(collection: AnyCollection, names: Iterable[str]) -> list[str]:
+    """Return those of the names that are of a run, or an organization, in the pool."""
+    homes = (collection.organizations[o] for o in collection.organization[collection.pooled].tolist())
+    known = {*collection.pooled_run_ids, *homes}
+    return [name for name in names if name in known]
+
+
 def unpool_runs(
     collection: AnyCollection, names: Sequence[str], *, by: By = "organization", depth: int | None = None
 ) -> tuple[AnyCollection, dict[str, str]]:

@@ -114,7 +114,8 @@ def compare(
         may be a sample, too.
     tests : sequence of {"paired-t", "wilcoxon", "randomization", "tukey-hsd"}
         Tests of a pair. ``paired-t`` is the usual one, ``wilcoxon`` where differences are far from normal;
-        ``randomization`` assumes no distribution; ``tukey-hsd`` is for all pairs at once.
+        ``randomization`` assumes no distribution; ``tukey-hsd`` is for all pairs at once. Means of groups
+        and systems have a t test of their own, and no other.
     level : float, default 0.05
         Significant is an adjusted p-value of at most this.
     control : {"holm", "benjamini-hochberg", "none", "dunnett"}
@@ -166,6 +167,9 @@ def compare(
     asked_scopes = listed("scope", scope, question.check_scope)
     scopes = ("these-topics", "population") if "groups" in asked_scopes else asked_scopes
     tested = listed("tests", tests, check_choice, SignificanceTest)
+    if tested != ("paired-t",) and (question.groups, question.systems) != (None, None):
+        reason = f"{', '.join(tested)}: means of groups and systems have a t test alone"
+        raise InputError(reason, hint="leave the tests out, or groups and systems")
     check_share("level", level)
     check_announced(announce)
     check_choice("control", control, Control)
@@ -175,7 +179,8 @@ def compare(
     systems = parse_systems(question.systems)
     named_baseline = tuple(dict.fromkeys(listed("baseline", baseline)))
     against = runs_of_systems(named_baseline, systems, collection.run_ids)
-    check_baseline(against, collection.run_ids, tested, control)
+    present = [system for run, system in systems if run in collection.run_ids]
+    check_baseline(against, collection.run_ids, tested, control, systems=present)
     if against:
         by_default = collection.given_run_ids or (() if question.unpool else collection.unpooled_run_ids)
         named = by_default if run_ids is None else listed("run_ids", question.run_ids)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence, Sized
+from collections.abc import Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from typing import Any
 
@@ -53,12 +53,21 @@ def compared_pairs(run_ids: Sequence[str], baseline: Sequence[str]) -> Pairs:
 
 
 def check_baseline(
-    baseline: Sequence[str], run_ids: Sequence[str], tests: Sequence[SignificanceTest], control: Control
+    baseline: Sequence[str],
+    run_ids: Sequence[str],
+    tests: Sequence[SignificanceTest],
+    control: Control,
+    *,
+    systems: Iterable[str] = (),
 ) -> None:
-    """Raise `InputError` for a baseline that is not among the runs, or tests that do not go with it."""
+    """Raise `InputError` for a baseline that is not among the runs, in place of which systems may be named,
+    or tests that do not go with it.
+    """
     for run in baseline:
         if run not in run_ids:
-            raise InputError(f"no run {run!r} to compare with", hint=known_names(run, run_ids))
+            raise InputError(
+                f"no run {run!r} to compare with", hint=known_names(run, dict.fromkeys((*systems, *run_ids)))
+            )
     if control == "dunnett":
         if len(baseline) != 1:
             raise InputError("dunnett compares runs with one baseline", hint="name it as the baseline")

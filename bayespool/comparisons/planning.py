@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
 import inspect
 import warnings
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import product
 from typing import Any, Unpack
@@ -16,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from bayespool import __version__
-from bayespool.arrays import FloatArray, Progress
+from bayespool.arrays import AnyArray, FloatArray, Progress
 from bayespool.collection import Collection
 from bayespool.collection.contents import expect_collection
 from bayespool.comparisons.contrasts import Units
@@ -24,7 +23,7 @@ from bayespool.errors import InputError, NoCollectionError, PooledRunWarning
 from bayespool.evidence import score_bounds
 from bayespool.measures import Measure, Values
 from bayespool.measures.groups import Groups, groups_text, welch_degrees
-from bayespool.measures.populations import AddedVariance, average_runs, refuse_one_topic
+from bayespool.measures.populations import AddedVariance, average_runs, crossed_degrees, refuse_one_topic
 from bayespool.names import AS_JUDGED
 from bayespool.notes import Note, noted
 from bayespool.posterior import PosteriorEstimator
@@ -47,6 +46,7 @@ _COLUMNS = {
     "labels": Column("labels", "flag", "Whether the labels of LLM judges inform the posterior."),
     "n_topics": Column("topics", "count", "Number of topics."),
     "n_judgments": Column("more\njudgments", "count", "Judgments that are added."),
+    "more_runs": Column("more\nruns", "count", "Runs that are added to each system."),
     "smallest": Column("detectable\ndifference", "score", "Minimum detectable difference with this power."),
     "unjudged_variance": Column("due to\nunjudged", "share", "Share of the variance of a difference."),
     "power": Column("power", "chance", "Share of the cases in which a difference is detected."),
@@ -69,24 +69,29 @@ class PairVariances:
     topic_specific_error, common_error : ndarray of float, shape (pair,)
         Variance of the mean difference due to unjudged documents: of errors that topics have apart, and of
         errors that they share.
-    runs_variance : ndarray of float, shape (pair,), or float
-        Variance of the mean difference due to the runs of systems.
     topic_degrees : ndarray of float, shape (pair,), or None
         Degrees of freedom of ``topic_variance``, by default those of one group of topics.
-    runs_degrees : float
-        Those of ``runs_variance``.
     n_groups : int
         Groups of topics whose mean is taken, with equal weight.
+    run_variance, run_noise, run_degrees : float, float, int
+        Of systems, as `bayespool.measures.populations.AddedVariance` has them: the variance of their runs'
+        means, what the topics at hand add to it by what runs do on single ones, and degrees of freedom.
+    n_runs : ndarray of int, shape (pair, 2)
+        Runs of each system.
+    n_systems : int
     """
 
     n_topics: int
     topic_variance: FloatArray
     topic_specific_error: FloatArray
     common_error: FloatArray
-    runs_variance: FloatArray | float = 0.0
     topic_degrees: FloatArray | None = None
-    runs_degrees: float = 1.0
     n_groups: int = 1
+    run_variance: float = 0.0
+    run_noise: float = 0.0
+    run_degrees: int = 1
+    n_runs: AnyArray = field(default_factory=lambda: np.ones((1, 2)))
+    n_systems: int = 2
 
     @classmethod
     def from_draws(
@@ -100,12 +105,13 @@ class PairVariances:
         first, second = np.triu_indices(scores.shape[1], 1)
         rows = [_variances(scores[:, a] - scores[:, b], groups) for a, b in zip(first, second, strict=True)]
         topic_variance, topic_specific_error, whole, degrees = np.array(rows).T
-        runs_variance, runs_degrees = np.zeros(len(first)), 1.0
+        n_runs = np.array([len(runs) for runs in members] or [1] * scores.shape[1])
+        of_pairs, crossed = np.column_stack([n_runs[first], n_runs[second]]), dict[str, Any]()
         if added is not None:
-            by_system = added.variance.mean(axis=0)
-            runs_variance = by_system[first] + by_system[second]
-            runs_degrees = float(added.degrees.mean())
+            crossed["run_variance"] = float((added.variance * n_runs).mean())
+            crossed |= {"run_noise": float(np.mean(added.noise)), "run_degrees": added.run_degrees}
         n_topics = values.n_topics
+        runs_variance = crossed.get("run_variance", 0.0) * (1 / of_pairs).sum(axis=1)
         order = np.argsort(topic_variance / n_topics + whole + runs_variance, kind="stable")
         places = np.linspace(0, len(order) - 1, min(len(order), _MAX_PAIRS)).round().astype(int)
         common_error = np.maximum(whole - topic_specific_error, 0)
@@ -115,23 +121,44 @@ class PairVariances:
             topic_variance[shown],
             topic_specific_error[shown],
             common_error[shown],
-            runs_variance=runs_variance[shown],
             topic_degrees=degrees[shown],
-            runs_degrees=runs_degrees,
             n_groups=len(groups.names),
+            n_runs=of_pairs[shown],
+            n_systems=len(n_runs),
+            **crossed,
         )
 
-    def degrees(self, n_topics: int) -> FloatArray:
-        """Return the degrees of freedom of each pair's t interval on a number of topics, shape (pair,)."""
-        of_topics = np.full(len(self.topic_variance), float(n_topics - 1))
-        if self.topic_degrees is not None:
-            of_topics = self.topic_degrees * (n_topics - self.n_groups) / (self.n_topics - self.n_groups)
-        runs = np.broadcast_to(self.runs_variance, of_topics.shape)
-        variances = np.stack([self.topic_variance / n_topics, runs], axis=-1)
-        both = np.stack([of_topics, np.full_like(of_topics, self.runs_degrees)], axis=-1)
-        return np.where(runs > 0, welch_degrees(variances, both), of_topics)
+    def with_runs(self, more: int) -> PairVariances:
+        """Return the variances with more runs of each system, and unjudged documents as uncertain as now."""
+        n_runs = self.n_runs + more
+        gone = self.n_topics * self.run_noise * (1 / self.n_runs - 1 / n_runs).sum(axis=1)
+        return replace(
+            self,
+            topic_variance=np.maximum(self.topic_variance - gone, 0),
+            run_degrees=self.run_degrees + more * self.n_systems,
+            n_runs=n_runs,
+        )
 
-    def unjudged_variance(self, n_topics: int, judged: float = 0.0) -> FloatArray:
+    @property
+    def runs_variance(self) -> FloatArray:
+        """Variance of the mean difference due to the runs of systems, shape (pair,)."""
+        return np.asarray(self.run_variance * (1 / self.n_runs).sum(axis=1))
+
+    def degrees(self, n_topics: AnyArray | int) -> FloatArray:
+        """Return the degrees of freedom of each pair's t interval on numbers of topics, shape (…, pair)."""
+        n_free = np.asarray(n_topics) - self.n_groups
+        of_topics = n_free * np.ones_like(self.topic_variance)
+        if self.topic_degrees is not None:
+            of_topics = of_topics * self.topic_degrees / (self.n_topics - self.n_groups)
+        if not self.run_variance:
+            return of_topics
+        noise = self.run_noise * self.n_topics / np.asarray(n_topics)
+        of_runs = crossed_degrees(self.run_variance, noise, self.run_degrees, self.run_degrees * n_free)
+        variances = np.broadcast_arrays(self.topic_variance / n_topics, self.runs_variance)
+        both = np.broadcast_arrays(of_topics, of_runs)
+        return welch_degrees(np.stack(variances, axis=-1), np.stack(both, axis=-1))
+
+    def unjudged_variance(self, n_topics: AnyArray | int, judged: float = 0.0) -> FloatArray:
         """Return the variance due to unjudged documents, given numbers of topics and further judgments."""
         open_share = 1 - judged
         return (
@@ -165,7 +192,9 @@ class PairVariances:
         -----
         The mean over pairs of the noncentral t distribution with :math:`T - 1` degrees of freedom (`degrees`
         of groups and of systems) and noncentrality :math:`\delta / s`, where :math:`s^2` is the variance due
-        to topics, to runs of systems and to unjudged documents.
+        to topics, to runs of systems and to unjudged documents. Of systems with two or three runs the
+        critical difference rises again on many topics, where the t interval has the few degrees of freedom of
+        the runs: topics beyond its minimum are not counted on.
 
         Examples
         --------
@@ -173,29 +202,47 @@ class PairVariances:
         >>> round(pair.power(0.081, 50), 2)  # as statsmodels.stats.power.TTestPower says
         0.8
         """
-        from scipy.stats import nct, t
+        return self._power(difference, *self._tested(n_topics, judged, level))
 
-        variance = self.topic_variance / n_topics + self.unjudged_variance(n_topics, judged)
-        spread, degrees = np.sqrt(variance + self.runs_variance), self.degrees(n_topics)
-        chance = np.full(len(spread), float(difference > 0))
-        varies = spread > 0
-        end = t.ppf(1 - level / 2, degrees[varies])
-        chance[varies] = nct.sf(end, degrees[varies], difference / spread[varies])
+    def _spread(self, n_topics: AnyArray | int, judged: float) -> FloatArray:
+        """Return the standard error of each pair's mean difference, shape (..., pair)."""
+        of_topics = self.topic_variance / n_topics + self.unjudged_variance(n_topics, judged)
+        return np.asarray(np.sqrt(of_topics + self.runs_variance))
+
+    def _tested(self, n_topics: int, judged: float, level: float) -> tuple[FloatArray, ...]:
+        """Return standard error, degrees of freedom and critical t value of each pair, on as many of the
+        topics as make its critical difference least.
+        """
+        from scipy.stats import t
+
+        used: AnyArray | int = n_topics
+        if self.run_variance:
+            tried = (self.n_topics * np.geomspace(1, _MOST_TOPICS, 300)).astype(int)[:, None]
+            critical = t.ppf(1 - level / 2, self.degrees(tried)) * self._spread(tried, judged)
+            used = np.minimum(n_topics, tried[critical.argmin(axis=0), 0])
+        degrees = self.degrees(used)
+        return self._spread(used, judged), degrees, np.asarray(t.ppf(1 - level / 2, degrees))
+
+    @staticmethod
+    def _power(difference: float, spread: FloatArray, degrees: FloatArray, end: FloatArray) -> float:
+        """Return the mean over pairs of the chance that a t interval leaves 0 out."""
+        from scipy.stats import nct
+
+        chance, varies = np.full(len(spread), float(difference > 0)), spread > 0
+        chance[varies] = nct.sf(end[varies], degrees[varies], difference / spread[varies])
         return float(chance.mean())
 
     def smallest(self, power: float, n_topics: int, judged: float = 0.0, *, level: float = 0.05) -> float:
         """Return the minimum detectable difference with the given power, 0 without variance."""
         from scipy.optimize import brentq
 
-        variance = self.topic_variance + self.unjudged_variance(n_topics, judged) + self.runs_variance
-        most = 10 * float(np.sqrt(variance.max()))
+        tested = self._tested(n_topics, judged, level)
+        most = 10 * float(tested[0].max())
         if most == 0:
             return 0.0
-        while self.power(most, n_topics, judged, level=level) < power:  # as with two topics
+        while self._power(most, *tested) < power:  # as with two topics
             most *= 2
-        return float(
-            brentq(lambda d: self.power(d, n_topics, judged, level=level) - power, 0, most, xtol=1e-6)
-        )
+        return float(brentq(lambda d: self._power(d, *tested) - power, 0, most, xtol=1e-6))
 
     def topics_for(
         self, difference: float, power: float, judged: float = 0.0, *, level: float = 0.05
@@ -234,7 +281,7 @@ class ComparisonPlan(Result):
     metadata : dict
         Version, fingerprint, pool and settings, to quote with a result.
     measure : Measure
-    judgments, more_topics, difference, power, level
+    judgments, more_topics, more_runs, difference, power, level
         As given to `plan_comparison`.
     of : str
         What differences are of, where these are no runs on all topics alike.
@@ -249,6 +296,7 @@ class ComparisonPlan(Result):
     measure: Measure
     judgments: tuple[int, ...]
     more_topics: tuple[int, ...]
+    more_runs: tuple[int, ...]
     difference: float | None
     power: float
     level: float
@@ -274,24 +322,28 @@ class ComparisonPlan(Result):
         Returns
         -------
         pandas.DataFrame
-            One row per scenario: ``scenario``, ``labels``, ``n_topics``, ``n_judgments``, ``smallest`` (the
-            minimum detectable difference with the power asked for), ``unjudged_variance`` and ``power``. With
-            a difference to detect also ``topics_needed``, judged like the scenario's; missing where even a
-            hundred times the topics at hand are too few.
+            One row per scenario: ``scenario``, ``labels``, ``n_topics``, ``n_judgments``, ``more_runs`` (of
+            each system), ``smallest`` (the minimum detectable difference with the power asked for),
+            ``unjudged_variance`` and ``power``. With a difference to detect also ``topics_needed``, judged
+            like the scenario's; missing where even a hundred times the topics at hand are too few.
         """
-        rows, scenarios = [], [("as it is", 0, 0)]
-        scenarios += [(f"{n:,} more judgments", 0, n) for n in self.judgments if n < self.n_unjudged]
-        scenarios += [("everything judged", 0, self.n_unjudged)] * (self.n_unjudged > 0)
-        scenarios += [(f"{m:,} more topics", m, 0) for m in self.more_topics]
-        for (labels, v), (scenario, more, n) in product(self.variances.items(), scenarios):
+        rows, scenarios = [], [("as it is", 0, 0, 0)]
+        scenarios += [(f"{n:,} more judgments", 0, n, 0) for n in self.judgments if n < self.n_unjudged]
+        scenarios += [("everything judged", 0, self.n_unjudged, 0)] * (self.n_unjudged > 0)
+        scenarios += [(f"{m:,} more topics", m, 0, 0) for m in self.more_topics]
+        if any(v.run_variance for v in self.variances.values()):
+            scenarios += [(f"{counted(m, 'more run')} a system", 0, 0, m) for m in self.more_runs]
+        for (labels, now), (scenario, more, n, runs) in product(self.variances.items(), scenarios):
+            v = now.with_runs(runs)
             n_topics, judged = v.n_topics + more, n / self.n_unjudged if n else 0.0
             smallest = v.smallest(self.power, n_topics, judged, level=self.level)
             share = v.unjudged_share(n_topics, judged)
-            row = [scenario, labels, n_topics, n, smallest, share, self.power]
+            row = [scenario, labels, n_topics, n, runs, smallest, share, self.power]
             if self.difference is not None:
                 row.append(v.topics_for(self.difference, self.power, judged, level=self.level))
             rows.append(row)
-        names = ["scenario", "labels", "n_topics", "n_judgments", "smallest", "unjudged_variance", "power"]
+        names = ["scenario", "labels", "n_topics", "n_judgments", "more_runs", "smallest"]
+        names += ["unjudged_variance", "power"]
         if self.difference is None:
             return pd.DataFrame(rows, columns=names)
         return pd.DataFrame(rows, columns=[*names, "topics_needed"]).astype({"topics_needed": "Int64"})
@@ -348,6 +400,7 @@ def plan_comparison(
     sd: float | None = None,
     judgments: int | Iterable[int] = (100, 1000),
     more_topics: int | Iterable[int] = (25, 50),
+    more_runs: int | Iterable[int] = (2, 5),
     difference: float | None = None,
     power: float = 0.8,
     level: float = 0.05,
@@ -376,6 +429,8 @@ def plan_comparison(
         Numbers of judgments that are added. Those below the number of unjudged documents in reach count.
     more_topics : int or sequence of int, default (25, 50)
         Numbers of topics that are added.
+    more_runs : int or sequence of int, default (2, 5)
+        Numbers of runs, such as seeds, that are added to each of the systems.
     difference : float, optional
         A difference to detect; the least number of topics that does is found.
     power : float, default 0.8
@@ -401,8 +456,9 @@ def plan_comparison(
     -----
     A difference is detected where its 95 % interval on topics like these, as of `compare`, leaves out 0. More
     topics divide the variance of topics and that of errors that topics have apart; errors that topics share
-    stay. Judgments are taken to be of random documents; `judge_next` chooses better ones. Labels of second
-    judges, where the collection has any, are left out once, so that both cases are there.
+    stay, and so does the variance of systems' runs, which more runs divide. Judgments are taken to be of
+    random documents; `judge_next` chooses better ones. Labels of second judges, where the collection has any,
+    are left out once, so that both cases are there.
 
     Examples
     --------
@@ -423,20 +479,21 @@ def plan_comparison(
     measure, estimator = question.sole_measure, question.sole_posterior
     counts = listed("judgments", judgments, check_count, may_be_empty=True)
     topics = listed("more_topics", more_topics, check_count, may_be_empty=True)
+    runs = listed("more_runs", more_runs, check_count, may_be_empty=True)
     check_number("difference", difference, above=0)
     check_share("power", power)
     check_share("level", level)
     check_count("topics_at_hand", topics_at_hand, least=2)
     check_number("sd", sd, above=0)
-    assumed: dict[str, Any] = {"judgments": counts, "more_topics": topics, "difference": difference}
-    assumed |= {"power": power, "level": level}
+    assumed: dict[str, Any] = {"judgments": counts, "more_topics": topics, "more_runs": runs}
+    assumed |= {"difference": difference, "power": power, "level": level}
     given = {"topics_at_hand": topics_at_hand, "sd": sd}
     settings = question.describe(measures=measure, estimator=estimator, **given, **assumed)
     plan = partial(ComparisonPlan, measure=measure, **assumed)
     if topics_at_hand is not None and sd is not None:
         if collection is not None:
             raise InputError("a collection beside topics at hand", hint="give one or the other")
-        _refuse_idle(question, estimators=estimators, judgments=counts)
+        _refuse_idle(question, estimators=estimators, judgments=counts, more_runs=runs)
         at_hand = PairVariances(topics_at_hand, np.array([sd**2]), np.zeros(1), np.zeros(1))
         metadata: dict[str, Any] = {"bayespool": __version__, "settings": settings}
         return plan(variances={False: at_hand}, n_unjudged=0, metadata=metadata)
@@ -449,18 +506,20 @@ def plan_comparison(
         hint = "give one, or the topics at hand and the standard deviation"
         raise NoCollectionError("no collection", hint=hint)
     expect_collection(collection)
+    if question.systems is None and runs != (2, 5):
+        raise InputError("more_runs without systems", hint="say which runs are of one: systems=")
     taken = []
     if not (question.run_ids or question.unpool or collection.given_run_ids) and (
         best := best_pooled_runs(collection, measure)
     ):
-        question, n = dataclasses.replace(question, run_ids=best), counted(len(best), "organization")
+        question, n = replace(question, run_ids=best), counted(len(best), "organization")
         text = f"no runs named: the best pooled runs of {n}, as they are judged; --unpool has new ones"
         taken = [Note("scope", text)]
     variances = dict[bool, PairVariances]()
     both = (parse_estimator(AS_JUDGED), estimator)
     for labels in (False, True) if collection.judges else (False,):
-        labeled = collection if labels else dataclasses.replace(collection, judges=())
-        targets = dataclasses.replace(question, collection=labeled).resolve(both, may_group=True)
+        labeled = collection if labels else replace(collection, judges=())
+        targets = replace(question, collection=labeled).resolve(both, may_group=True)
         units = Units.of(targets.run_ids, targets.systems)
         if len(units.names) < 2:
             noun = "system" if targets.systems else "run"

@@ -13,6 +13,7 @@ import pandas as pd
 from bayespool import __version__
 from bayespool.arrays import BoolArray, FloatArray, Progress
 from bayespool.collection import Collection
+from bayespool.collection.own import names_in_pool
 from bayespool.comparisons.draws import draws_in_scope
 from bayespool.comparisons.leaderboard import MEAN, Leaderboard, Mean
 from bayespool.comparisons.pairs import check_baseline, compared_pairs
@@ -92,7 +93,9 @@ def score_several(
         By name, each with its own pool and reading. They are asked for one after the other, and one that is
         scored is not needed again.
     run_ids : iterable of str, optional
-        Runs that all collections have. Default: the runs to score that the first was read with.
+        Runs that all collections have. Default: the runs to score that the first was read with. Where they
+        are named, no other is scored: what ``unpool`` names leaves the pools that have it, of one collection
+        or more.
     measures : measure, iterable of measures, or mapping of str to these, default "P@10"
         P@10, nDCG@10, …; or by the name of the collection.
     baseline : str or iterable of str, optional
@@ -164,22 +167,39 @@ def score_several(
     for name in sorted(by_name.keys() ^ set(collections)) if by_name else ():
         lacks = "measure of the collection" if name in collections else "collection"
         raise InputError(f"no {lacks} {name!r}", hint=known_names(name, list(collections)))
-    runs = None if run_ids is None else listed("run_ids", question.run_ids)
+    unpool = listed("unpool", question.unpool, may_be_empty=True)
+    lacking: dict[str, list[str]] = {name: [] for name in unpool}  # collections, by what leaves the pool
+    runs: tuple[str, ...] | None = None
+    if run_ids is not None:
+        own = listed("run_ids", question.run_ids)
+        runs = tuple(dict.fromkeys((*own, *(run for run in against if run in unpool))))
     by_collection, notes, of_each = dict[str, list[_Part]](), list[Note](), dict[str, Any]()
     for place, name in enumerate(collections):
         if progress is not None:
             progress(f"scoring: {name}", place, len(collections))
         here = {"measures": by_name.get(name, measures), "estimators": estimators, **asked}
         try:
-            by_collection[name], metadata = _score_one(name, collections[name], runs, against, scopes, here)
+            collection = collections[name]
+            if run_ids is not None:
+                here["unpool"] = names_in_pool(collection, unpool)
+                for each in {*unpool} - {*here["unpool"]}:
+                    lacking[each].append(name)
+            by_collection[name], metadata = _score_one(name, collection, runs, against, scopes, here)
         except InputError as error:
             error.add_note(f"in the collection {name}")
             raise
         runs = metadata["run_ids"]
         notes += metadata.pop("notes")
         of_each[name] = metadata
+        del collection
         gc.collect()  # a scored collection refers to itself, and would stay while the next ones are read
     assert runs is not None
+    for each, without in lacking.items():
+        if len(without) == len(collections):
+            hint = "name a run or an organization that is in one of them"
+            raise InputError(f"{each!r} is in no pool of {some_of(without)}", hint=hint)
+        if without:
+            notes.append(Note("scope", f"{each} is not in the pool of {some_of(without)}: nothing leaves it"))
     if len({len(parts) for parts in by_collection.values()}) > 1:
         raise InputError("other numbers of measures", hint="give each collection as many measures")
     settings: dict[str, Any] = {"run_ids": runs, "baseline": against, "scope": scopes, "level": level}
@@ -231,6 +251,8 @@ def _score_one(
         raise InputError(f"collection {name!r} has no run {lacking[0]!r}", hint=hint)
     question, is_named = Asked(collection, run_ids, **asked), asked["estimators"] is not None
     targets = question.resolve(question.estimators_or("posterior-combined"))
+    if run_ids is not None:
+        targets = replace(targets, run_ids=tuple(run_ids))
     check_baseline(against, targets.run_ids, (), "none")
     scores = score_targets(targets, settings=question.describe(), ci_prob=question.interval_prob)
     pairs, parts = compared_pairs(scores.run_ids, against), list[_Part]()

@@ -124,11 +124,18 @@ def find_groups(collection: Collection, given: str | os.PathLike[str] | Mapping[
             )
         of, where = dict(table.columns[str(given)]), f"the column {given}"
     else:
-        path = Path(given)
-        columns = gather_attributes(path, "topic").columns
+        path, hint = Path(given), "begin with the line topic,group, and add a line for each topic"
+        try:
+            columns = gather_attributes(path, "topic").columns
+        except InputError as error:
+            if not error.reason.startswith("no column"):
+                raise
+            raise InputError("the first line names no column of topics", path=path, hint=hint) from None
+        if not columns:
+            raise InputError("no groups", path=path, hint=hint)
         if "group" not in columns and len(columns) != 1:
-            there = f"there are {', '.join(columns)}" if columns else "there is none"
-            raise InputError("no column of groups", path=path, hint=f"call it group; {there}")
+            hint = f"call it group; there are {', '.join(columns)}"
+            raise InputError("no column of groups", path=path, hint=hint)
         of, where = dict(columns["group" if "group" in columns else next(iter(columns))]), "the file"
     if lacking := [topic for topic in collection.query_ids if not of.get(topic)]:
         reason = f"{counted(len(lacking), 'topic')} without a group: {some(lacking)}"

@@ -161,10 +161,16 @@ class AddedVariance:
     variance : ndarray of float, shape (draw, run)
     degrees : ndarray of float, shape (draw,)
         Its degrees of freedom.
+    noise : ndarray of float, shape (draw,), or float
+        Variance of a run's mean that is due to what the run does on single topics, and not in ``variance``.
+    run_degrees : int
+        Runs beside the first of their system.
     """
 
     variance: FloatArray
     degrees: FloatArray
+    noise: FloatArray | float = 0.0
+    run_degrees: int = 1
 
     @classmethod
     def from_runs(
@@ -186,7 +192,7 @@ class AddedVariance:
         :math:`M_E` the variance of such a mean that is due to what a run does on single topics, the variance
         of a system's mean over :math:`R` runs is :math:`\max(M_R - M_E, 0) / R` beside that of topics, which
         has :math:`M_E` already. All systems have these in common. The degrees of freedom are those of
-        `bayespool.measures.groups.welch_degrees`.
+        `crossed_degrees`.
         """
         groups = groups or Groups(("",) * scores.shape[-1])
         n_runs = np.array([len(runs) for runs in members])
@@ -200,9 +206,28 @@ class AddedVariance:
             within += groups.variances(apart).sum(axis=(1, 2)) / freedom
         excess = np.maximum(between - within, 0)
         of_topics = freedom * (scores.shape[-1] - len(groups.names))
-        error = between**2 / freedom + within**2 / of_topics
-        degrees = np.divide(excess**2, error, out=np.ones_like(excess), where=excess > 0)
-        return cls(excess[:, None] / n_runs, degrees)
+        return cls(
+            excess[:, None] / n_runs, crossed_degrees(excess, within, freedom, of_topics), within, freedom
+        )
+
+
+def crossed_degrees(excess: Any, noise: Any, run_degrees: int, of_topics: Any) -> FloatArray:
+    r"""Return the degrees of freedom of the variance of runs, shape (...); 1 where there is none.
+
+    Notes
+    -----
+    With the variance V of runs, and the noise :math:`M_E` that their mean square :math:`V + M_E` has beside
+    it, :math:`\nu = V^2 / ((V + M_E)^2 / \nu_R + M_E^2 / \nu_E)` (Satterthwaite 1946).
+
+    Examples
+    --------
+    Noise, of which more topics take away, is all that lowers them:
+
+    >>> crossed_degrees(np.array([1.0, 1.0, 0.0]), np.array([0.0, 1.0, 1.0]), 4, 100).round(2).tolist()
+    [4.0, 0.99, 1.0]
+    """
+    error = (excess + noise) ** 2 / run_degrees + noise**2 / of_topics
+    return np.asarray(np.divide(excess**2, error, out=np.ones_like(error), where=excess > 0))
 
 
 def population_draws(

@@ -131,7 +131,12 @@ def _table_entries(
         next((names.index(name) for name in known if name in names), None)
         for known in (_SYSTEM, _UNITS, _SCORE)
     )
-    if system is not None and unit is not None and score is not None:
+    if system is not None and unit is not None:
+        if score is None:
+            others = [name for place, name in enumerate(header) if place not in (system, unit)]
+            raise InputError(
+                "no column of scores", path=path, hint=f"call it score; there are {some(others)}"
+            )
         places = system, unit, score
         long = (
             (fields[places[0]], fields[places[1]], fields[places[2]], f"line {line}") for fields, line in rows
@@ -187,12 +192,15 @@ def _result(path: Path, measure: str | None) -> tuple[str, str, float]:
     group, name = _NAMES[family]
     try:
         result = json.loads(read_bytes(path))
+    except ValueError as error:
+        raise InputError(f"is no JSON: {error}", path=path, hint="write it again, or take it away") from error
+    try:
         if "scores" in result:  # mteb's: the test split if there is one, and the mean over its subsets
             splits = result["scores"]
             key = "main_score" if measure is None else f"{group}_at_{cutoff}"
             subsets = [float(subset[key]) for subset in splits.get("test") or next(iter(splits.values()))]
             return str(result["task_name"]), measure or "main score", sum(subsets) / len(subsets)
         return path.stem, f"{family}@{cutoff}", float(result[group][f"{name}@{cutoff}"])
-    except (ValueError, KeyError, TypeError, AttributeError, StopIteration, ZeroDivisionError) as error:
+    except (ValueError, LookupError, TypeError, AttributeError, StopIteration, ZeroDivisionError) as error:
         reason = f"no result of mteb or BEIR with {measure or 'a main score or nDCG@10'}"
         raise InputError(reason, path=path, hint="take the file away, or name its measure") from error

@@ -22,7 +22,7 @@ from bayespool.collection.passages import find_passages, refuse_unjudged_runs
 from bayespool.collection.rankings import tie_notes
 from bayespool.corrections import TopicsAdjustment
 from bayespool.defaults import fill_ci_prob
-from bayespool.errors import InputError
+from bayespool.errors import InputError, some
 from bayespool.measures import Estimator, Measure
 from bayespool.measures.base import with_ideal
 from bayespool.measures.groups import Groups, find_groups
@@ -268,11 +268,15 @@ class Asked:
         systems = parse_systems(self.systems)
         if systems:
             given = group_systems(given, systems)
+            present = set(given.run_ids)
+            if unknown := [run for run, _ in systems if run not in present]:
+                text = f"{counted(len(unknown), 'run')} of the list of systems not in the collection"
+                taken.append(Note("scope", f"{text}: {some(unknown)}"))
         run_ids = None if run_ids is None else runs_of_systems(run_ids, systems, given.run_ids)
         if whole_campaign and not (run_ids or self.unpool or given.given_run_ids):
             run_ids = given.run_ids
             text = f"no runs named: {counted(len(run_ids), 'run')} of the collection, as they are judged"
-            taken = [Note("scope", text)]
+            taken.append(Note("scope", text))
         adjustments = [e for e in estimators if isinstance(e, TopicsAdjustment)]
         scored, targets, unpooled = find_targets(
             given,

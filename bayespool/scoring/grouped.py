@@ -23,6 +23,12 @@ if TYPE_CHECKING:
 GROUP_COLUMNS = {
     "group": Column("group", "text", "Group of topics; mean of groups: with equal weight."),
     "n_topics": Column("topics", "count", "Number of topics."),
+    "groups_lower": Column("groups from", "score", "Lower end of the interval on groups like these."),
+    "groups_upper": Column("groups to", "score", "Upper end of the interval on groups like these."),
+}
+_THERE = {
+    scope: IntervalColumn(f"{scope}_lower", f"{scope}_upper", f"on {kind}\nlike these")
+    for scope, kind in (("population", "topics"), ("groups", "groups"))
 }
 _MAX_RUNS = 6
 
@@ -34,7 +40,6 @@ def groups_table(scores: Scores) -> Table:
     groups = scores.groups
     assert groups is not None
     frame = _frame(scores, groups)
-    there = IntervalColumn("population_lower", "population_upper", _there(scores))
     views = []
     for measure in scores.measures:
         rows = frame[frame["measure"] == str(measure)]
@@ -42,26 +47,21 @@ def groups_table(scores: Scores) -> Table:
         has_interval = bool(rows.loc[rows["estimator"] == estimator, "ci_prob"].notna().any())
         whole: tuple[Any, ...] = ("as_judged",)
         whole += ("value", IntervalColumn()) if has_interval else ()
-        whole += (there,) if "population_lower" in frame else ()
+        whole += tuple(column for column in _THERE.values() if column.lower in frame)
         texts = [missing_topics(scores.metadata), conditions(scores.metadata, [measure])]
         title = f"{measure} by group of topics, and mean of {len(groups.names)} groups with equal weight"
-        views.append(
-            View(
-                title="; ".join(filter(None, [title, *texts])),
-                names=("run_id",),
-                columns=(
-                    Pivot(("value" if has_interval else "as_judged",), "group", values=groups.names),
-                    Pivot(whole, "group", values=(MEAN_OF_GROUPS, ALL_TOPICS), grouped=True),
-                ),
-                where={"measure": str(measure), "estimator": estimator},
-                sort="-value" if has_interval else "-as_judged",
-            )
+        asked: dict[str, Any] = {"title": "; ".join(filter(None, [title, *texts]))}
+        asked |= {"where": {"measure": str(measure), "estimator": estimator}}
+        if len(scores.run_ids) <= _MAX_RUNS:
+            views.append(View(names=("group", "run_id"), columns=("n_topics", *whole), **asked))
+            continue
+        value = "value" if has_interval else "as_judged"
+        columns = (
+            Pivot((value,), "group", values=groups.names),
+            Pivot(whole, "group", values=(MEAN_OF_GROUPS, ALL_TOPICS), grouped=True),
         )
+        views.append(View(names=("run_id",), columns=columns, sort=f"-{value}", **asked))
     return Table("groups", "Scores by group of topics", frame, GROUP_COLUMNS, tuple(views))
-
-
-def _there(scores: Scores) -> str:
-    return "on groups\nlike these" if scores.scope == "groups" else "on topics\nlike these"
 
 
 def _frame(scores: Scores, groups: Groups) -> pd.DataFrame:
@@ -86,9 +86,14 @@ def _columns(scores: Scores, e: Estimates, groups: Groups) -> Iterator[dict[str,
     columns |= _joined(("value", "lower", "upper"), here, over)
     if scores.scope != "these-topics":
         seed = int(scores.metadata["settings"]["random_seed"])
-        _, *ends = estimate_groups(e, groups, scores.scope, scores.ci_prob, random_seed=seed)
+        _, *ends = estimate_groups(e, groups, "population", scores.ci_prob, random_seed=seed)
         there = estimate_population(e, scores.ci_prob, random_seed=seed)
         columns |= _joined(("population_lower", "population_upper"), ends, (there.lower, there.upper))
+        if scores.scope == "groups":  # a sample of the mean of groups alone
+            _, *ends = estimate_groups(e, groups, "groups", scores.ci_prob, random_seed=seed)
+            for name, end in zip(("groups_lower", "groups_upper"), ends, strict=True):
+                columns[name] = np.full_like(columns["value"], np.nan)
+                columns[name][:, -2] = end[:, -1]
     n_topics = [*groups.n_topics.tolist(), len(groups.labels), len(groups.labels)]
     for k, (name, n) in enumerate(zip((*groups.names, MEAN_OF_GROUPS, ALL_TOPICS), n_topics, strict=True)):
         keys: dict[str, Any] = {"run_id": np.array(scores.run_ids, dtype=object), "measure": str(e.measure)}
@@ -123,9 +128,9 @@ def group_sentences(scores: Scores) -> Iterator[str]:
             ends = "as judged"
             if estimator:
                 ends = f"{level(row['ci_prob'])} interval {interval(row['lower'], row['upper'], 3)}, {by}"
-            if "population_lower" in row:
-                there = interval(row["population_lower"], row["population_upper"], 3)
-                ends += f"; {_there(scores)} {there}".replace("\n", " ")
+            if there := _THERE.get(scores.scope):
+                label = there.label.replace("\n", " ")
+                ends += f"; {label} {interval(row[there.lower], row[there.upper], 3)}"
             texts.append(f"{row['run_id']} is {number(row[value], 3)} ({ends})")
         which = (
             f"the {measure}"

@@ -11,3 +11,9 @@ def test_the_mean_over_five_collections_holds_the_truth() -> None:
     assert table["n"].to_dict() == {"one collection": 40, "mean of a run": 8, "difference of means": 4}
     assert (table["holds"] >= 0.75).all()
     assert table["width"]["mean of a run"] < 0.6 * table["width"]["one collection"]
+
+
+def test_the_mean_holds_truths_of_the_model() -> None:
+    table = coverage(2, "posterior-ratio", truth="model")
+    assert table["n"].to_dict() == {"one collection": 1000, "mean of a run": 200, "difference of means": 100}
+    assert (table["holds"] >= 0.85).all()

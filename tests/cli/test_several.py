@@ -13,7 +13,7 @@ from commands import Outcome
 from small import small
 
 from bayespool import read_prepared
-from bayespool.comparisons import score_several
+from bayespool.comparisons import compare_table, score_several
 from bayespool.experiments import prepare
 
 FAST = ("--estimators", "posterior-ratio", "--posterior", "draws=100")
@@ -88,6 +88,7 @@ def test_what_several_collections_cannot_have_is_refused(run: Callable[..., Outc
     for given, problem in (
         ((folder / "empty",), "empty: 0 files for the collection 'fiqa'"),
         ((folder / "nq.new-a.run",), "one file beside several collections"),
+        ((folder / "gone",), "gone: no such file or folder; check the path"),
         ((*runs, "--organizations", folder / "nq.toml"), "--organizations beside several collections"),
         ((*runs, "--columns", "p"), "--columns beside several collections"),
         ((*runs, "--tests", "wilcoxon"), "--tests beside several collections"),
@@ -96,6 +97,9 @@ def test_what_several_collections_cannot_have_is_refused(run: Callable[..., Outc
     ):
         done = run("compare", *given, *two, *FAST)
         assert (done.status, problem in done.err.replace("\n", " ")) == (1, True), done.err
+    done = run("score", *runs, *two, *FAST, "--unpool", "south", "--scope", "these-topics")
+    assert done.status == 0, done.err
+    assert done.err.replace("\n", " ").count("taken out of the pool: organization south") == 2
     done = run("plan", *two, "-m", "P@5")
     assert "only score, compare and leave-out take them" in done.err.replace("\n", " ")
 
@@ -105,11 +109,14 @@ def test_a_table_of_scores_is_compared(run: Callable[..., Outcome], tmp_path: Pa
     table.write_text(
         "task,a,b,c\nw,0.9,0.4,0.4\nx,0.8,0.3,0.4\ny,0.9,0.5,0.4\nz,0.7,0.2,0.2\n", encoding="utf-8"
     )
-    done = run("compare", "--scores", table, "-m", "nDCG@10", "--figure", tmp_path / "ranks.svg")
+    figures = [f"--figure={tmp_path}/{name}.svg" for name in ("ranks", "other")]
+    done = run("compare", "--scores", table, "-m", "nDCG@10", *figures)
     assert done.status == 0, done.err
     assert "nDCG@10 on 4 tasks, tasks like these (as-judged): means and ranks" in done.out
     assert ["a", "4", "0.8250"] in [line.split()[:3] for line in done.out.splitlines()]
-    assert (tmp_path / "ranks.svg").stat().st_size > 0
+    by_task, ranks = compare_table(table, "nDCG@10").figures()
+    assert (tmp_path / "ranks.svg").read_bytes() == ranks.render()
+    assert (tmp_path / "other.svg").read_bytes() == by_task.render() != ranks.render()
     for given, problem in (
         ((tmp_path / "a.run",), "runs or judgments beside --scores"),
         (("--rope", "0.1"), "--rope beside --scores"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -178,8 +179,31 @@ def test_a_baseline_is_a_system_and_controls_over_systems() -> None:
     smaller, larger = np.sort(frame["p_value"])
     np.testing.assert_allclose(np.sort(frame["p_adjusted"]), [2 * smaller, max(2 * smaller, larger)])
     assert found.baseline == ("base-0", "base-1", "base-2", "base-3")
-    with pytest.raises(InputError, match="no run 'other' to compare with"):
-        compare(counted(three), systems=SYSTEMS, baseline="other", **AS_JUDGED)
+    with pytest.raises(InputError, match="no run 'other' to compare with; known: base, tuned, base-0, "):
+        compare(counted(three), systems=SYSTEMS | {"z": "gone"}, baseline="other", **AS_JUDGED)
+    named = compare(counted(three), systems=SYSTEMS | {"z": "gone"}, **AS_JUDGED)
+    assert "1 run of the list of systems not in the collection: 'z'" in named.notes()
+
+
+@pytest.mark.parametrize("asked", [{"groups": GROUPS}, {"systems": {"a": "s", "b": "t"}}])
+def test_other_tests_of_groups_and_systems_are_refused(asked: dict[str, dict[str, str]]) -> None:
+    with pytest.raises(InputError, match=r"paired-t, wilcoxon: means of groups and systems have a t test"):
+        compare(counted(COUNTS), ["a", "b"], tests=["paired-t", "wilcoxon"], **asked, **AS_JUDGED)
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("t0,android\nt1,gis\n", "the first line names no column of topics; begin with the line topic,group"),
+        ("topic,group\n", "no groups; begin with the line topic,group, and add a line for each topic"),
+        ("topic,forum,language\nt0,a,de\n", "no column of groups; call it group; there are forum, language"),
+    ],
+)
+def test_a_file_without_groups_is_refused(text: str, problem: str, tmp_path: Path) -> None:
+    path = tmp_path / "topics.csv"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(InputError, match=re.escape(f"topics.csv: {problem}")):
+        compare(counted(COUNTS), ["a", "b"], groups=path, **AS_JUDGED)
 
 
 def test_gate_and_plan_take_systems_and_groups(run: Callable[..., Outcome], tmp_path: Path) -> None:
@@ -198,8 +222,13 @@ def test_gate_and_plan_take_systems_and_groups(run: Callable[..., Outcome], tmp_
     alone = plan_comparison(collection, ["tuned-0", "base-0"], **asked)
     of_systems = plan_comparison(collection, ["tuned", "base"], systems=SYSTEMS, **asked)
     assert "between systems of 4 runs is detected" in of_systems.sentences()[0]
-    now, *_, more_topics = of_systems.scenarios()["smallest"]
-    assert more_topics > 0.9 * now, "more topics do not help where runs differ"
+    found = of_systems.scenarios().set_index("scenario")["smallest"]
+    now, more_topics = found["as it is"], found["50 more topics"]
+    assert 0.9 * now < more_topics <= now, "more topics help little where runs differ"
+    assert found["5 more runs a system"] < found["2 more runs a system"] < 0.8 * now
+    assert "with 5 more runs a system" in of_systems.sentences()[0]
+    with pytest.raises(InputError, match="more_runs without systems"):
+        plan_comparison(collection, ["tuned-0", "base-0"], more_runs=3, **asked)
     halves = {f"t{t}": "ab"[t % 2] for t in range(40)}
     grouped = plan_comparison(collection, ["tuned-0", "base-0"], groups=halves, **asked)
     assert "in the mean of 2 groups with equal weight (a, b) is detected" in grouped.sentences()[0]

@@ -16,6 +16,7 @@ from statsmodels.stats.power import TTestPower
 
 from bayespool import compare, load_example, plan_comparison, score
 from bayespool.comparisons import ComparisonPlan, PairVariances
+from bayespool.comparisons.contrasts import Part, Units
 from bayespool.comparisons.planning import best_pooled_runs
 from bayespool.errors import InputError
 from bayespool.evidence import score_bounds
@@ -63,6 +64,55 @@ def test_topics_do_not_take_shared_errors_away_and_judgments_do() -> None:
     assert pair.unjudged_share(50) == pytest.approx(0.5)
     assert pair.topics_for(0.02, 0.8) is None, "the shared errors alone hide it"
     assert pair.topics_for(0.04, 0.8, 1.0) < pair.topics_for(0.06, 0.8, 0.0)  # type: ignore[operator]
+
+
+def crossed(n_runs: int, of_runs: float, of_cells: float) -> PairVariances:
+    """Two systems on 25 topics, whose runs have a deviation in all, and a run on each topic another."""
+    of_topics = 2 * 0.1**2 + 2 * of_cells**2 / n_runs
+    return PairVariances(
+        25,
+        np.array([of_topics]),
+        NONE,
+        NONE,
+        run_variance=of_runs**2,
+        run_noise=of_cells**2 / 25,
+        run_degrees=2 * (n_runs - 1),
+        n_runs=np.array([[n_runs, n_runs]]),
+    )
+
+
+@pytest.mark.parametrize(("of_runs", "of_cells"), [(0.02, 0.2), (0.05, 0.1), (0.2, 0.0), (0.01, 0.3)])
+@pytest.mark.parametrize("n_runs", [2, 3, 5])
+def test_more_topics_and_more_runs_never_hurt(n_runs: int, of_runs: float, of_cells: float) -> None:
+    pair, numbers = crossed(n_runs, of_runs, of_cells), (25, 30, 50, 80, 200, 400, 2000)
+    smallest = [pair.smallest(0.8, n) for n in numbers]
+    assert (np.diff(smallest) <= 1e-6).all(), smallest
+    for difference in (0.5 * smallest[0], smallest[0]):
+        assert (np.diff([pair.power(difference, n) for n in numbers]) >= -1e-3).all()
+    more, expected = pair.with_runs(2), crossed(n_runs + 2, of_runs, of_cells)
+    np.testing.assert_allclose(more.topic_variance, expected.topic_variance)
+    assert more.run_degrees == expected.run_degrees
+    assert more.smallest(0.8, 25) == pytest.approx(expected.smallest(0.8, 25), abs=1e-6)
+    assert more.smallest(0.8, 25) < smallest[0]
+
+
+@pytest.mark.parametrize("n_topics", [25, 100])
+def test_power_of_systems_is_that_of_their_crossed_test(n_topics: int) -> None:
+    rng = np.random.default_rng(5)
+    shapes = {(1500, 2, 1, n_topics): 0.1, (1500, 2, 3, 1): 0.02, (1500, 2, 3, n_topics): 0.2}
+    scores = np.sum(
+        [
+            np.broadcast_to(rng.normal(scale=scale, size=shape), (1500, 2, 3, n_topics))
+            for shape, scale in shapes.items()
+        ],
+        axis=0,
+    )
+    scores[:, 0] += 0.12
+    units = Units(("a", "b"), ((0, 1, 2), (3, 4, 5)), True)
+    part, pairs = Part("all", np.ones(n_topics, dtype=bool)), (np.array([0]), np.array([1]))
+    made = part.test(scores.reshape(1500, 6, n_topics), units, pairs, "population")
+    detected = float(((made.p < 0.05) & (made.difference > 0)).mean())
+    assert crossed(3, 0.02, 0.2).power(0.12, n_topics) == pytest.approx(detected, abs=0.04)
 
 
 FEW: dict[str, Any] = {"estimators": "posterior-ratio(draws=50)"}

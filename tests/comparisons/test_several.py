@@ -31,6 +31,23 @@ def found() -> Leaderboard:
     return score_several(dict.fromkeys(measures, small()), RUNS, measures, **FAST)
 
 
+def test_an_organization_leaves_the_pools_that_have_it() -> None:
+    asked: dict[str, Any] = {"scope": "these-topics", **FAST}
+    both = {"with": small(), "without": small().unpool(organization="north")}
+    board = score_several(both, ["new-a"], "P@10", unpool=["north"], **asked)
+    assert board.runs["run_id"].tolist() == ["new-a"], "of named runs no other is scored"
+    alone = score(small(), ["new-a", "north-1"], "P@10", unpool="north", **FAST).to_frame()
+    row = board.scores.query("collection == 'with'").iloc[0]
+    assert row["bound_upper"] == alone.set_index("run_id").loc["new-a", "bound_upper"]
+    assert "north is not in the pool of without: nothing leaves it" in board.notes()
+    baseline = score_several(
+        {"a": small(), "b": small()}, ["new-a"], "P@10", unpool="north-1", baseline="north-1", **asked
+    )
+    assert set(baseline.runs["run_id"]) == {"new-a", "north-1"}
+    with pytest.raises(InputError, match="'sea' is in no pool of with, without; name a run or an organ"):
+        score_several(both, ["new-a"], "P@10", unpool=["north", "sea"], **asked)
+
+
 def rows_of(frame: pd.DataFrame, **where: object) -> pd.DataFrame:
     return frame[(frame[list(where)] == where).all(axis=1)]
 

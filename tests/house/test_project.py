@@ -209,7 +209,7 @@ def test_the_readme_of_a_release_has_no_dead_link(repository: str) -> None:
     text = made["readme"](text_of("README.md"), repository)
     targets = re.findall(r"\]\(([^)\s]+)\)|^\[[^\]]+\]: (\S+)$", text, flags=re.MULTILINE)
     assert [t for t in targets if not (t[0] or t[1]).startswith("https://")] == []
-    assert len(targets) == (16 if repository else 0)
+    assert len(targets) == (18 if repository else 0)
     assert ("`bayespool docs quickstart`" in text) == (not repository)
     urls = made["urls"]("", repository)
     assert set(urls) == ({"Repository", "Issues", "Changelog"} if repository else set())

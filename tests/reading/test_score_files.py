@@ -109,6 +109,7 @@ def test_result_files_of_beir(tmp_path: Path) -> None:
         ("topic,a,a\n1,0.5,1\n", "no table of scores"),
         ("topic,a,b\n1,0.5,1\n", "2 systems with 1 topic that all of them have"),
         ("topic,a\n1,0.5\n2,0.5\n", "1 system with 2 topics"),
+        ("system,topic,ndcg,p\na,1,0.5,1\n", "no column of scores; call it score; there are 'ndcg', 'p'"),
         ("system,topic,score\n,1,0.5\n", "line 2: a score without a system or topic"),
         ("", "is empty"),
     ],
@@ -119,6 +120,13 @@ def test_what_is_no_table_is_refused(text: str, problem: str, tmp_path: Path) ->
     with pytest.raises(InputError, match=r"table\.csv") as caught:
         gather_scores(path)
     assert problem in str(caught.value)
+
+
+def test_a_broken_result_file_is_no_json(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "NQ.json").write_text('{"scores": {"test": [', encoding="utf-8")
+    with pytest.raises(InputError, match=r"NQ\.json: is no JSON: Expecting value: line 1 .*; write it again"):
+        gather_scores(tmp_path)
 
 
 def test_what_is_no_source_of_scores_is_refused(tmp_path: Path) -> None:

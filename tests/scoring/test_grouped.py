@@ -40,12 +40,24 @@ def test_values_by_group_and_their_mean(tmp_path: Path) -> None:
         "As a mean of 2 groups with equal weight (android, gis), the P@10 of a is 0.625"
     )
     assert sentence.endswith("over all 7 topics: b 0.586, a 0.529.")
+    over_groups = stats.t.interval(0.95, 1, 0.625, stats.sem([0.4, 0.85]))
+    ends = frame.loc[("a", "mean of groups"), ["groups_lower", "groups_upper"]]
+    np.testing.assert_allclose(ends.astype(float), np.clip(over_groups, 0, 1), atol=0.01)
+    assert f"on groups like these {ends.iloc[0]:.3f}–{ends.iloc[1]:.3f}" in sentence
+    assert frame["groups_lower"].notna().groupby("group").sum().to_dict() == {
+        "all topics": 0, "android": 0, "gis": 0, "mean of groups": 2
+    }  # fmt: skip
+    whole = scores.to_frame().set_index("run_id")
+    assert frame.loc[("a", "all topics"), "population_lower"] == whole.loc["a", "population_lower"]
     shown = scores.read()[1]
+    headings = [column.heading for column in shown.columns]
+    assert headings[-2:] == ["on topics\nlike these", "on groups\nlike these"]
+    assert [row[-1] for row in shown.rows if row[0] != "mean of groups"] == ["–"] * 6
     assert (
         shown.caption
         == "P@10 by group of topics, and mean of 2 groups with equal weight; no pool, no posterior"
     )
-    assert [row[0] for row in shown.rows] == ["a", "b"]
+    assert [row[:2] for row in shown.rows[:3]] == [("android", "a"), ("android", "b"), ("gis", "a")]
     scores.save(tmp_path / "scores.json")
     assert len(read_result(tmp_path / "scores.json").read()) == 2
 
@@ -63,6 +75,13 @@ def test_draws_by_group() -> None:
     assert row["value"] == pytest.approx(expected.mean())
     assert (row["lower"], row["upper"]) == pytest.approx(equal_tailed_interval(expected))
     assert row["population_lower"] < row["lower"]
+    of_group = scores.to_frame("groups").set_index("group").loc["b"]
+    assert (of_group["lower"], of_group["upper"]) == pytest.approx(
+        equal_tailed_interval(values[:, 2:].mean(axis=1))
+    )
+    shown = scores.read()[1].rows[1]
+    assert shown[:2] == ("b", "new-a"), "intervals of single groups are read, too"
+    assert f"{of_group['lower']:.4f}–{of_group['upper']:.4f}" in shown
     whole, table = scores.to_frame().iloc[0], scores.to_frame("groups").set_index("group").loc["all topics"]
     for column in (
         "value",
