@@ -142,9 +142,7 @@ class Outputs:
 
         check_figures(self.figure)
         if stored_value("figure_width") and not self.figure and self.folder is None:
-            raise InputError(
-                "--figure-width without a figure", hint="give --figure, or an experiment --output"
-            )
+            raise InputError("--figure-width without a figure", hint="give --figure, or a folder")
         for path in self.output:
             check_output(
                 Path(f"stdout{path.name[1:] or '.csv'}") if is_standard_output(path) else path,

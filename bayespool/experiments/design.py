@@ -163,8 +163,7 @@ def central_share(lower: npt.ArrayLike, upper: npt.ArrayLike, prob: float) -> fl
 
 def is_central(pit: npt.ArrayLike, prob: npt.ArrayLike) -> npt.NDArray[np.bool_]:
     """Return a mask of PIT values inside the central ``prob`` of (0, 1), without its ends, as `covered`."""
-    mask: npt.NDArray[np.bool_] = np.abs(np.asarray(pit) - 0.5) < np.asarray(prob) / 2 - 1e-9
-    return mask
+    return np.asarray(np.abs(np.asarray(pit) - 0.5) < np.asarray(prob) / 2 - 1e-9)
 
 
 def crps(draws: IntDraws, truth: IntDraws) -> FloatArray:
