@@ -18,7 +18,7 @@ import click
 from bayespool import __version__
 from bayespool.cli.messages import quietly
 from bayespool.cli.parameters import Option, own_option, store_in_context, stored_value
-from bayespool.defaults import rc_context
+from bayespool.defaults import rc_context, rcParams
 from bayespool.errors import InputError
 from bayespool.names import split_list
 from bayespool.notes import noted
@@ -51,7 +51,6 @@ QUIET = own_option(
 def _set_figure_width(context: click.Context, _: click.Parameter, width: str | None) -> None:
     """Make figures of this command so wide."""
     if width is not None:
-        context.meta["figure_width"] = width
         is_number = width.replace(".", "", 1).isdecimal()
         context.with_resource(rc_context({"figure_width": float(width) if is_number else width}))
 
@@ -141,7 +140,7 @@ class Outputs:
         from bayespool.report.saving import FORMATS, check_figures, check_folder, check_output
 
         check_figures(self.figure)
-        if stored_value("figure_width") and not self.figure and self.folder is None:
+        if rcParams["figure_width"] and not self.figure and self.folder is None:
             raise InputError("--figure-width without a figure", hint="give --figure, or a folder")
         for path in self.output:
             check_output(

@@ -157,13 +157,9 @@ def central_share(lower: npt.ArrayLike, upper: npt.ArrayLike, prob: float) -> fl
     low, high = np.asarray(lower, dtype=float), np.asarray(upper, dtype=float)
     start, stop = 0.5 - prob / 2, 0.5 + prob / 2
     inside, width = np.clip(high, start, stop) - np.clip(low, start, stop), high - low
-    share = np.where(width > 0, inside / np.where(width > 0, width, 1), is_central(low, prob))[~np.isnan(low)]
+    point = np.abs(low - 0.5) < prob / 2 - 1e-9  # as `covered`: a truth that no draw equals is not an end
+    share = np.where(width > 0, inside / np.where(width > 0, width, 1), point)[~np.isnan(low)]
     return float(share.mean()) if len(share) else float("nan")
-
-
-def is_central(pit: npt.ArrayLike, prob: npt.ArrayLike) -> npt.NDArray[np.bool_]:
-    """Return a mask of PIT values inside the central ``prob`` of (0, 1), without its ends, as `covered`."""
-    return np.asarray(np.abs(np.asarray(pit) - 0.5) < np.asarray(prob) / 2 - 1e-9)
 
 
 def crps(draws: IntDraws, truth: IntDraws) -> FloatArray:
