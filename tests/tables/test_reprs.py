@@ -22,7 +22,7 @@ from small import small
 
 import bayespool
 from bayespool import audit, audit_judges, plan_comparison, prepare, qrels_from_frame, score
-from bayespool.auditing import draw_design
+from bayespool.auditing import detect_drift, draw_design
 from bayespool.comparisons import Leaderboard, Reversals, count_reversals, score_several
 from bayespool.experiments import (
     check_judges,
@@ -131,6 +131,10 @@ MADE: dict[str, Callable[[], Any]] = {
     "StoredAudit": lambda: stored(audit(small(), "new-a", "P@5", budget=2, **FEW)),
     "JudgeAudit": lambda: audit_judges(
         {"llm": labels_from_frame({"q": {"a": 1, "b": 0, "c": 1}})}, qrels_from_frame({"q": {"a": 1, "b": 1}})
+    ),
+    "JudgeDrift": lambda: detect_drift(
+        {name: labels_from_frame({"q": {"a": 1, "b": 0, "c": c}}) for name, c in (("may", 1), ("june", 0))},
+        qrels_from_frame({"q": {"a": 1, "b": 1}}),
     ),
     "LabelAgreement": lambda: compare_judges(
         {name: labels_from_frame({"q": {"a": 1, "b": 0, "c": c}}) for name, c in (("llm", 1), ("other", 0))}
