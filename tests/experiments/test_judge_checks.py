@@ -145,6 +145,8 @@ def text_of(check: JudgeCheck) -> str:
 
 
 TOY = """\
+P(rel=2)@3: do without the labels of llm, which have an AUC of 0.83 [0.00, 1.00] on hidden documents.
+
 Agreement of labels with judgments
 
         relevant  label                           95 %                 95 %
@@ -214,7 +216,6 @@ Judge llm: documents to look at again
  2      r              2      1        0.033
 
 note: judge llm is not used: too few judged documents have its labels to know it by (1 relevant, 3 not)
-P(rel=2)@3: do without the labels of llm, which have an AUC of 0.83 [0.00, 1.00] on hidden documents.
 """
 
 
