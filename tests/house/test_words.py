@@ -85,7 +85,8 @@ def test_names_options_and_columns_use_the_words_of_the_table() -> None:
     names["columns"] = {str(column) for frame in frames for column in frame.columns}
     assert min(len(names["options"]), len(names["columns"])) > 30
     found = {where: wrong_words(there, forbidden) for where, there in names.items()}
-    assert {where: there for where, there in found.items() if there} == {}
+    where_wrong = {where: there for where, there in found.items() if there}
+    assert where_wrong == {}, "docs/developers/decisions.md, Words in names, has the words to use instead"
 
 
 def definitions() -> Iterator[tuple[str, str, str]]:
