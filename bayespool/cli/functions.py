@@ -12,8 +12,6 @@ from typing import Any, get_args
 
 from bayespool import names
 
-_PACKAGE = Path(__file__).parents[1]
-
 
 @dataclass(frozen=True)
 class Parameter:
@@ -115,9 +113,10 @@ def described_corrections() -> dict[str, str]:
 
 
 def _written_in(room: str, pattern: str) -> list[Any]:
-    """Return what a pattern finds in the modules of a room."""
-    sources = (path.read_text(encoding="utf-8") for path in sorted((_PACKAGE / room).glob("*.py")))
-    return [found for source in sources for found in re.findall(pattern, source, re.DOTALL | re.MULTILINE)]
+    """Return what a pattern matches in the modules of a room."""
+    files = sorted(path.name for path in (Path(__file__).parents[1] / room).glob("*.py"))
+    texts = ((pkgutil.get_data("bayespool", f"{room}/{file}") or b"").decode() for file in files)
+    return [match for text in texts for match in re.findall(pattern, text, re.DOTALL | re.MULTILINE)]
 
 
 def _value(default: ast.expr) -> Any:

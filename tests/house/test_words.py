@@ -102,9 +102,11 @@ def test_a_name_ends_in_its_head_noun_and_a_docstring_begins_with_a_verb_or_a_no
     """``run_notes`` and not ``of_runs``; "Return the runs …" and not "What runs …"."""
     defined = list(definitions())
     assert len(defined) > 1500
-    assert [(file, name) for file, name, _ in defined if re.match("_?of_", name)] == []
+    headless = [(file, name) for file, name, _ in defined if re.match("_?of_", name)]
+    assert headless == [], "a name ends in its head noun: run_notes, not of_runs"
     pronouns = re.compile(r"(What|How|Where|When|That|Those|The same|As|Who|Whom|Whose|It|They|Of)\b")
-    assert [(file, name, text) for file, name, text in defined if pronouns.match(text)] == []
+    wrong = [(file, name, text) for file, name, text in defined if pronouns.match(text)]
+    assert wrong == [], "a docstring begins with a verb (function) or a noun (class, property)"
 
 
 # --- docstrings --------------------------------------------------------------------------------------------
