@@ -87,7 +87,6 @@ POINT_ESTIMATORS = {
     "judge-rates": "share relevant of hidden documents with a document's label as its probability",
     "prediction-powered": "an LLM judge's labels, corrected by a sample, with an interval of its own",
     "precise": "the same with topics as the sample's units",
-    "conformal-risk-control": "an LLM judge's labels moved until they bound topics of known value",
 }
 POSTERIOR_ESTIMATORS = {
     "posterior-combined": "ratio and rankings, by how well they predict held-out organizations",

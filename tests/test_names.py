@@ -19,14 +19,15 @@ from bayespool.pooling import RRF, Stratified, Take
 
 REGISTERED = """
 from bayespool import names
+from bayespool.cli.parameters import descriptions
 import sys
+before = [list(descriptions(kind).items()) for kind in ("point", "posterior", "strategy")]
 assert "bayespool.scoring.estimators" not in sys.modules and "numpy" not in sys.modules
 import bayespool.scoring.estimators, bayespool.pooling, bayespool.models
 estimators = [(name, bayespool.scoring.ESTIMATORS[name]) for name in bayespool.scoring.ESTIMATOR_NAMES]
 kinds = [[(n, e.description) for n, e in estimators if e.kind == kind] for kind in ("point", "posterior")]
 strategies = [(name, entry.description) for name, entry in bayespool.pooling.STRATEGIES.items()]
-before = names.POINT_ESTIMATORS, names.POSTERIOR_ESTIMATORS, names.STRATEGIES
-assert [list(part.items()) for part in before] == [*kinds, strategies]
+assert before == [*kinds, strategies], "names.py has other names, order or descriptions than the registries"
 assert names.MODELS == tuple(bayespool.models.MODEL_NAMES)
 assert set(names.DEFAULT_ESTIMATORS) == set(bayespool.scoring.DEFAULT_ESTIMATORS)
 print(*map(len, before))

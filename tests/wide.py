@@ -7,9 +7,10 @@ from typing import Any
 import pandas as pd
 
 from bayespool.scoring import Scores, StoredScores
+from bayespool.scoring.columns import RUN_COLUMNS
 from bayespool.tables import TextTable
 
-_BOUNDS = ["as_judged", "bound_lower", "bound_upper", "residual", "unjudged"]
+_OF_RUN = [column.name for column in RUN_COLUMNS]
 _OF_ESTIMATOR = ["lower", "upper", "std", "distance", "new_kind"]
 
 
@@ -29,7 +30,7 @@ def note_of(scores: Scores, run_id: str, measure: Any) -> str:
 def widened(frame: pd.DataFrame) -> pd.DataFrame:
     """A long frame of scores made wide."""
     keys = ["run_id", *(["query_id"] if "query_id" in frame else []), "measure"]
-    made = frame.drop_duplicates(keys)[[*keys, *_BOUNDS]].set_index(keys)
+    made = frame.drop_duplicates(keys)[[*keys, *_OF_RUN]].set_index(keys)
     for name, rows in frame.groupby("estimator", sort=False):
         of_one: Any = rows.set_index(keys)
         made[name] = of_one["value"]

@@ -11,10 +11,10 @@ import click
 
 from bayespool import names
 from bayespool.cli.files import FILE_OPTIONS, Files, is_run_name
-from bayespool.cli.functions import Parameter, parameters_of
+from bayespool.cli.functions import Parameter, parameter_instead, parameters_of
 from bayespool.cli.parameters import Argument, Option, descriptions, flag_of, function_option, function_value
 from bayespool.cli.paths import check_paths
-from bayespool.cli.results import FIGURE_WIDTH, JSON, OUTPUT_OPTIONS, OVERWRITE, QUIET, Outputs
+from bayespool.cli.results import OUTPUT_OPTIONS, Outputs, options_of_all
 from bayespool.errors import InputError
 from bayespool.names import split_list
 
@@ -188,6 +188,7 @@ def command(
     more: str = "",
     argument: Argument | None = None,
     own: Mapping[str, Callable[..., Option]] | None = None,
+    instead: Mapping[str, str] | None = None,
     formats: Sequence[str] = (),
     short: str,
 ) -> Callable[[Callable[..., None]], Command]:
@@ -204,6 +205,8 @@ def command(
         Files that are named without an option.
     own : mapping of str to callable, optional
         Options of this command alone (`own_option`), also in place of those of files and outputs.
+    instead : mapping of str to str, optional
+        Places of other functions by the parameter of theirs that asks for them.
     formats : sequence of str
         Endings of files that the result has besides those of every result.
     short : str
@@ -218,7 +221,8 @@ def command(
     named = {*makers, *([] if argument is None else [argument.name])}
 
     def parameters() -> dict[str, Parameter]:
-        return parameters_of(function) if function else {}
+        others = {option: parameter_instead(place, option) for option, place in (instead or {}).items()}
+        return (parameters_of(function) if function else {}) | others
 
     def options() -> list[click.Parameter]:
         made: list[click.Parameter] = [] if argument is None else [argument]
@@ -228,11 +232,8 @@ def command(
                     made.append(makers[option](first=is_first))
                 else:
                     made.append(function_option(parameters()[option], first=is_first))
-        if any(o.name == "figure" or (o.name == "folder" and not o.required) for o in made):
-            made.append(FIGURE_WIDTH())
-        if any(getattr(option, "writes", "") == "file" for option in made):
-            made.append(OVERWRITE())
-        return [*made, JSON(), QUIET(), _HELP_ALL(help="Show all options, and the names they take.")]
+        shown = _HELP_ALL(help="Show all options, and the names they take.")
+        return [*made, *options_of_all(made), shown]
 
     def decorate(body: Callable[..., None]) -> Command:
         def run(**values: Any) -> None:

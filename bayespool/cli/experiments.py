@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,9 +18,8 @@ from bayespool.cli.files import (
     report_interruption,
     stage_progress,
 )
-from bayespool.cli.functions import parameters_of
 from bayespool.cli.messages import echo
-from bayespool.cli.parameters import flag_of, function_value, own_option
+from bayespool.cli.parameters import flag_of, own_option
 from bayespool.cli.results import OUTPUT_OPTIONS, Outputs
 from bayespool.errors import InputError, InputWarning
 
@@ -85,30 +83,6 @@ _CLUSTER = {
 }
 
 
-_LATER = {
-    **_CLUSTER,
-    "later": own_option(
-        "--later",
-        type=Path,
-        metavar="<path>",
-        help="In place of leaving runs out, test those with more than 5 % of their top n unjudged against "
-        "these later judgments, which leave at most 2 % of it unjudged.",
-    ),
-}
-
-
-_KEEP = {
-    **_CLUSTER,
-    "keep": own_option(
-        "--keep",
-        metavar="<number,…>",
-        help="In place of budgets, keep these shares of each topic's judgments at random (five samples), "
-        "score all pooled runs, and compare scores and ranking with those by all judgments: "
-        "0.1,0.2,0.5. Default estimators: as-judged, judge-filled (with --judge) and posterior-combined.",
-    ),
-}
-
-
 def _run(
     function: Callable[..., Any],
     files: Files,
@@ -155,12 +129,11 @@ def _run(
     first="qrels pool organizations measures estimators by collections folder jobs random_seed",
     more="n_clusters types top truth repool_to test announce posterior_settings judges known_depth "
     "pool_strategy reading later cluster report",
-    own=_LATER,
+    own=_CLUSTER,
+    instead={"later": "experiments/closed_holes.py:grade_later"},
     short="Leave organizations out of the pool and test every estimator",
 )
-def leave_out(
-    files: Files, keywords: dict[str, Any], outputs: Outputs, later: Path | None = None, **execution: Any
-) -> None:
+def leave_out(files: Files, keywords: dict[str, Any], outputs: Outputs, **execution: Any) -> None:
     """Leave each organization (or run, cluster or type of runs) out of the pool, estimate its runs, and
     compare with the truth.
 
@@ -169,9 +142,8 @@ def leave_out(
 
     With --later, grade runs with unjudged documents that people judged later.
     """
-    if later is not None:
-        graded = partial(experiments.grade_later, later=later)
-        _run(graded, files, keywords, outputs, parts="closed-holes", **execution)
+    if "later" in keywords:
+        _run(experiments.grade_later, files, keywords, outputs, parts="closed-holes", **execution)
         return
     several = len(files.collections) > 1
     function = experiments.leave_out_several if several else experiments.leave_out
@@ -209,12 +181,11 @@ def random_pools(files: Files, keywords: dict[str, Any], outputs: Outputs, **exe
     "random_seed",
     more="by top truth repool_to test stop posterior_settings judges known_depth pool_strategy reading "
     "cluster report",
-    own=_KEEP,
+    own=_CLUSTER,
+    instead={"keep": "experiments/keeping.py:keep_judgments"},
     short="Show how biased pools of different strategies and budgets are",
 )
-def budgets(
-    files: Files, keywords: dict[str, Any], outputs: Outputs, keep: str | None = None, **execution: Any
-) -> None:
+def budgets(files: Files, keywords: dict[str, Any], outputs: Outputs, **execution: Any) -> None:
     """Show how biased pools of different strategies and budgets are against runs that did not contribute:
     each organization left out in turn, as in the figures of Lipani et al. (2017).
 
@@ -223,9 +194,7 @@ def budgets(
     """
     from bayespool.pooling.registry import parse_strategies
 
-    if keep is not None:
-        parameter = parameters_of("experiments/keeping.py:keep_judgments")["keep"]
-        keywords["keep"] = function_value(parameter, keep)
+    if "keep" in keywords:
         _run(experiments.keep_judgments, files, keywords, outputs, parts="kept", **execution)
         return
     keywords["strategies"] = strategies = parse_strategies(keywords.get("strategies", "paper"))

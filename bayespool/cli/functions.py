@@ -6,7 +6,7 @@ import ast
 import functools
 import pkgutil
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, get_args
 
@@ -29,7 +29,7 @@ class Parameter:
         one = re.sub(r"^(?:Sequence|Iterable|tuple)\[(.*?)(?:, \.\.\.)?\]$", r"\1", self._plain)
         if one.startswith("Literal["):
             return tuple(ast.literal_eval(f"[{one[len('Literal[') : -1]}]"))
-        simple = {"int": int, "float": float, "bool": bool, "PathLike": Path}
+        simple = {"int": int, "float": float, "bool": bool, "PathLike": Path, "Judgments": Path}
         return simple.get(one) or get_args(getattr(names, one, None)) or str
 
     @property
@@ -82,6 +82,14 @@ def parameters_of(path: str) -> dict[str, Parameter]:
     }
 
 
+def parameter_instead(path: str, name: str) -> Parameter:
+    """Return the parameter that asks for a function in place of a command's, described by what that does."""
+    asking, summary = parameters_of(path)[name], ast.get_docstring(_definition(path)) or ""
+    texts = summary.partition("\n\n")[0].rstrip("."), asking.description
+    does, wanted = (f"{text[:1].lower()}{text[1:]}" for text in texts)
+    return replace(asking, default=None, description=f"In place of all this, {does}: {wanted}")
+
+
 def _definition(path: str) -> ast.FunctionDef | ast.ClassDef:
     file, _, name = path.partition(":")
     for node in ast.parse(pkgutil.get_data("bayespool", file) or b"").body:
@@ -93,12 +101,22 @@ def _definition(path: str) -> ast.FunctionDef | ast.ClassDef:
 @functools.cache
 def measure_examples() -> tuple[str, ...]:
     """Return texts of measures that the shell offers, from the classes of the package."""
-    texts = list[str]()
-    for path in sorted(Path(__file__).parents[1].glob("measures/*.py")):
-        for node in ast.walk(ast.parse(pkgutil.get_data("bayespool", f"measures/{path.name}") or b"")):
-            if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "examples":
-                texts += ast.literal_eval(node.value)
-    return tuple(texts)
+    lists = _written_in("measures", r"^    examples = (\(.*?\))$")
+    return tuple(text for texts in lists for text in ast.literal_eval(texts))
+
+
+@functools.cache
+def described_corrections() -> dict[str, str]:
+    """Return descriptions by name of corrections whose registration, not `bayespool.names`, has them."""
+    described = r'^@register_estimator\(\s*"([\w-]+)",[^@]*?description="([^"]+)"'
+    return dict(_written_in("corrections", described))
+
+
+def _written_in(room: str, pattern: str) -> list[Any]:
+    """Return what a pattern matches in the modules of a room."""
+    files = sorted(path.name for path in (Path(__file__).parents[1] / room).glob("*.py"))
+    texts = ((pkgutil.get_data("bayespool", f"{room}/{file}") or b"").decode() for file in files)
+    return [match for text in texts for match in re.findall(pattern, text, re.DOTALL | re.MULTILINE)]
 
 
 def _value(default: ast.expr) -> Any:

@@ -13,7 +13,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from bayespool import names
-from bayespool.cli.functions import Parameter, measure_examples
+from bayespool.cli.functions import Parameter, described_corrections, measure_examples
 from bayespool.errors import InputError
 from bayespool.names import split_list
 
@@ -27,6 +27,7 @@ _OWN = {
 def descriptions(kind: str) -> Mapping[str, str]:
     """Return descriptions by name of a kind: the package's own, and those that a user has registered."""
     module, registry, own = _OWN[kind]
+    own = own | described_corrections() if kind == "point" else own
     entries = getattr(sys.modules.get(module), registry, {})  # help imports nothing heavy
     users = {name: e for name, e in entries.items() if name not in own and getattr(e, "kind", kind) == kind}
     return own | {name: entry.description for name, entry in users.items()}

@@ -104,7 +104,16 @@ OUTPUT_OPTIONS: Mapping[str, Callable[..., Option]] = {
     ),
     "sort": own_option("--sort", help="Sort their rows by run, or by a column, the largest first."),
 }
-"""Options of results, by field of `Outputs`."""
+"""Options of results, by field of `Outputs`: those that a command names."""
+
+
+def options_of_all(named: Sequence[click.Parameter]) -> list[Option]:
+    """Return the options of output that a command has by itself, beside those it names."""
+    names, writes = ({getattr(option, of, "") for option in named} for of in ("name", "writes"))
+    has_folder = any(option.name == "folder" and not option.required for option in named)
+    of_figures = [FIGURE_WIDTH()] if has_folder or "figure" in names else []
+    of_files = [OVERWRITE()] if "file" in writes else []
+    return [*of_figures, *of_files, JSON(), QUIET()]
 
 
 def is_standard_output(path: Path) -> bool:

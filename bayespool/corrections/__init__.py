@@ -13,5 +13,5 @@ from bayespool.corrections import registry  # noqa: E402
 
 for _module in pkgutil.iter_modules(__path__):
     importlib.import_module(f"{__name__}.{_module.name}")  # which registers its corrections
-for _name in names.POINT_ESTIMATORS:  # their order in tables
+for _name in dict.fromkeys((*names.POINT_ESTIMATORS, *registry.ESTIMATORS)):  # their order in tables
     registry.ESTIMATORS[_name] = registry.ESTIMATORS.pop(_name)

@@ -91,6 +91,7 @@ def middle_shifts(critical: Critical) -> IndexArray:
 
 @register_estimator(
     "conformal-risk-control",
+    description="an LLM judge's labels moved until they bound topics of known value",
     label="conformal\nrisk c.",
     citations=("oosterhuis-etal-2024", "angelopoulos-etal-2024"),
     needs_judge=True,

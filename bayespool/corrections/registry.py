@@ -118,7 +118,7 @@ def register_estimator(
         Lower-case letters, digits and hyphens; equal to the estimator's ``name``.
     description, label, source, citations, kind, default, fixed, needs_sample, needs_judge, remedy
         See `EstimatorEntry`. The default label is the name, the default source the short names of citations.
-        The package's own estimators have their descriptions, and are marked as default, in `bayespool.names`.
+        Many of the package's own have their descriptions, and are marked as default, in `bayespool.names`.
 
     Returns
     -------

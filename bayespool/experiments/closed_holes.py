@@ -113,7 +113,8 @@ def grade_later(
     collection : Collection
         With the first judgments and a known pool.
     later : Judgments
-        Judgments that include further documents. Documents judged at first keep their first relevance.
+        Judgments that leave at most 2 % of the top n unjudged where more than 5 % were at first. Documents
+        judged at first keep their first relevance.
     measures, estimators, posterior_settings, ci_prob, random_seed, folder, n_jobs, progress : optional
         As in `bayespool.leave_out`.
     estimand : {"complete", "pooled"}, default "complete"

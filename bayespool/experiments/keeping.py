@@ -132,7 +132,8 @@ def keep_judgments(
         With a known pool; with an LLM judge for scores with its labels.
     measures : measure or iterable of measures, default "nDCG@10"
     keep : iterable of float in (0, 1], default (0.1, 0.2, 0.5)
-        Shares of each topic's judgments to keep, rounded up. A smaller share is part of a larger one.
+        Shares of each topic's judgments to keep, rounded up: 0.1,0.2,0.5. A smaller share is part of a larger
+        one.
     estimators : str, Estimator, sequence or mapping of them, optional
         Default: as-judged, with an LLM judge judge-filled, and posterior-combined, which completes the
         judgments for all runs together.

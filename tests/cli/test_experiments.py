@@ -20,6 +20,7 @@ from small import small
 from bayespool.errors import NoCollectionError, WorkerError
 from bayespool.experiments import (
     grade_later,
+    keep_judgments,
     leave_out,
     leave_out_several,
     vary_common_topics,
@@ -123,6 +124,16 @@ def test_more_jobs_than_cores_are_told(run: Run, small_files: Path) -> None:
     for jobs, is_told in ((n + 1, True), (n, False), (-1, False)):
         done = run("leave-out", *campaign(small_files), "--qrels", "/no/file", "--jobs", jobs)
         assert (done.status, told in done.err) == (1, is_told)
+
+
+def test_shares_to_keep_run_another_experiment(run: Run, small_files: Path, tmp_path: Path) -> None:
+    asked = ("-m", "P@10", "--estimators", "as-judged", "--jobs", 1, "-o", tmp_path / "kept")
+    assert run("budgets", *campaign(small_files), "--keep", "0.5, 1", *asked).status == 0
+    found = keep_judgments(small(), "P@10", keep=[0.5, 1], estimators="as-judged")
+    written = pd.read_parquet(tmp_path / "kept" / "summary.parquet")
+    pd.testing.assert_frame_equal(written, found.to_frame("summary"))
+    refused = run("budgets", *campaign(small_files), "--keep", "0.5, half", *asked)
+    assert "--keep 0.5, half: not numbers" in refused.err
 
 
 @pytest.mark.filterwarnings("ignore::bayespool.errors.BayespoolWarning")

@@ -85,7 +85,8 @@ def test_names_options_and_columns_use_the_words_of_the_table() -> None:
     names["columns"] = {str(column) for frame in frames for column in frame.columns}
     assert min(len(names["options"]), len(names["columns"])) > 30
     found = {where: wrong_words(there, forbidden) for where, there in names.items()}
-    assert {where: there for where, there in found.items() if there} == {}
+    where_wrong = {where: there for where, there in found.items() if there}
+    assert where_wrong == {}, "docs/developers/decisions.md, Words in names, has the words to use instead"
 
 
 def definitions() -> Iterator[tuple[str, str, str]]:
@@ -101,9 +102,11 @@ def test_a_name_ends_in_its_head_noun_and_a_docstring_begins_with_a_verb_or_a_no
     """``run_notes`` and not ``of_runs``; "Return the runs …" and not "What runs …"."""
     defined = list(definitions())
     assert len(defined) > 1500
-    assert [(file, name) for file, name, _ in defined if re.match("_?of_", name)] == []
+    headless = [(file, name) for file, name, _ in defined if re.match("_?of_", name)]
+    assert headless == [], "a name ends in its head noun: run_notes, not of_runs"
     pronouns = re.compile(r"(What|How|Where|When|That|Those|The same|As|Who|Whom|Whose|It|They|Of)\b")
-    assert [(file, name, text) for file, name, text in defined if pronouns.match(text)] == []
+    wrong = [(file, name, text) for file, name, text in defined if pronouns.match(text)]
+    assert wrong == [], "a docstring begins with a verb (function) or a noun (class, property)"
 
 
 # --- docstrings --------------------------------------------------------------------------------------------

@@ -15,8 +15,3 @@ def test_frames_have_them_in_order_and_each_has_a_heading() -> None:
         assert [name for name in frame if name in names] == names
     assert set(names) <= set(COLUMNS)
     assert SCORE_COLUMNS[: len(names)] == tuple(column.asked_as for column in RUN_COLUMNS)
-
-
-def test_all_but_the_residual_are_shown_and_bounds_may_be_spared() -> None:
-    assert [c.name for c in RUN_COLUMNS if not c.is_shown] == ["residual"]
-    assert [c.name for c in RUN_COLUMNS if c.is_spare] == ["bound_lower", "bound_upper"]

@@ -32,8 +32,10 @@ from bayespool.pooling import describe_pool, read_collection
 from bayespool.reading import qrels_from_frame
 from bayespool.report.terminal import print_result
 from bayespool.scoring import Scores, score
+from bayespool.scoring.columns import RUN_COLUMNS
 from bayespool.scoring.score_tables import conditions, far_runs, note_lines
 from bayespool.tables.markup import Arrangement, TextTable, broken_heading
+from bayespool.tables.table import COLUMNS
 
 pytestmark = [
     pytest.mark.usefixtures("fits_of_all_tests"),
@@ -95,10 +97,13 @@ def test_an_estimator_stands_with_its_interval_and_all_is_the_wide_table() -> No
     assert headings(one) == ["run", "posterior known", "90 % interval"]
     (alone,) = scores.read(Arrangement(["interval"]))
     assert headings(alone) == ["run", "90 % interval"]
-    shown = ["run", "as judged", "lower bound", "upper bound", "residual", "unjudged", "posterior known"]
-    shown += ["90 % interval", "background", "smoothed"]
-    assert headings(scores.read(Arrangement(["all"]))[0])[:10] == shown
-    assert headings(scores.read()[0])[:9] == [name for name in shown if name != "residual"]
+    of_runs = headings(scores.read(Arrangement([column.asked_as for column in RUN_COLUMNS]))[0])
+    assert of_runs[:6] == ["run", "as judged", "lower bound", "upper bound", "residual", "unjudged"]
+    estimates = ["posterior known", "90 % interval", "background", "smoothed"]
+    assert headings(scores.read(Arrangement(["all"]))[0]) == [*of_runs, *estimates]
+    shown = [name for name, column in zip(of_runs[1:], RUN_COLUMNS, strict=True) if column.is_shown]
+    assert headings(scores.read()[0]) == ["run", *shown, *estimates]
+    assert "residual" not in shown
     with pytest.raises(InputError, match="no column 'none'"):
         scores.read(Arrangement(["none"]))
 
@@ -289,8 +294,10 @@ def test_no_number_is_cut_short_however_narrow_the_terminal(per_topic: bool) -> 
     example = load_example()
     scores = score(example, None if per_topic else example.run_ids, "P@15", estimators=POINT)
     frame = wide(scores, per_topic=per_topic)
-    values = frame[["as_judged", "bound_lower", "bound_upper", "residual", *POINT]].to_numpy().ravel()
-    expected = sorted([*(f"{value:.4f}" for value in values), *(f"{100 * s:.1f}" for s in frame["unjudged"])])
+    kinds = {column.name: COLUMNS[column.name].kind for column in RUN_COLUMNS}
+    of_runs, shares = ([name for name, kind in kinds.items() if kind == of] for of in ("score", "share"))
+    values, percents = frame[[*of_runs, *POINT]].to_numpy().ravel(), 100 * frame[shares].to_numpy().ravel()
+    expected = sorted([*(f"{value:.4f}" for value in values), *(f"{value:.1f}" for value in percents)])
     for width in (20, 40, 132):
         shown = {"per_topic": per_topic, "arrangement": Arrangement(["all"])}
         text = printed(scores, width=width, terminal=True, **shown)
