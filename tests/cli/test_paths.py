@@ -58,8 +58,8 @@ ASKED: dict[str, tuple[str, str]] = {
     "score {folder}/new/*.html {new} {campaign} --report {folder}/new/r.html": ("inputs of ", "elsewhere"),
     "score {new} {campaign} --reading exclude={folder}/list.csv -o {folder}/list.csv": ("--reading ", "file"),
     "score {new} {campaign} --judge gpt={folder}/list.csv -o {folder}/list.csv": ("input, --judge ", "file"),
-    "judges --judge a={folder}/list.csv --judge b={folder}/list.csv --anchors {folder}/list.txt "
-    "-o {folder}/list.txt": ("an input, --anchors ", "file"),
+    "judges --judge a={folder}/list.csv --judge b={folder}/list.csv --anchors {folder}/mine.html "
+    "--report {folder}/mine.html": ("an input, --anchors ", "file"),
     "score {new} --collection {folder}/c.toml -o {folder}/organizations.csv": ("c.toml ", "file"),
     "score {new} {campaign} -o {folder}/x.csv -o {folder}/../small/x.csv": ("too; name another file", ""),
     "leave-out {campaign} -o {folder}/pool": ("pool is an input, --pool ", "folder"),
