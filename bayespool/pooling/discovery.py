@@ -179,7 +179,8 @@ def describe_pool(collection: Collection) -> PoolReport:
     n_apart = n_organizations - sum(len(names) - 1 for names in copied)
     evidence = "" if n_apart > 1 else "priors alone"
     if evidence and collection.sample is not None:
-        evidence = "the published sample" if collection.sample.by_topic else "answers to a design"
+        is_published = collection.sample.by_topic or collection.sample.as_trec_eval
+        evidence = "the published sample" if is_published else "answers to a design"
     elif evidence and (collection.attributed_run >= 0).any():
         evidence = "priors and judgments of your own"
     if collection.judges and not len(pooled):

@@ -19,7 +19,7 @@ from bayespool import build_collection, leave_out, load_example, read_collection
 from bayespool.collection import Collection
 from bayespool.corrections import AsJudged, HorvitzThompson, InferredAP, InferredNDCG, StatAP
 from bayespool.corrections.base import NO_SAMPLE
-from bayespool.pooling import PoolPlan, StrategyPool, discover_pool
+from bayespool.pooling import PoolPlan, StrategyPool, describe_pool, discover_pool
 from bayespool.pooling.pools import with_strategy_pool
 from bayespool.pooling.sampling import infer_ap, sampled_states
 from bayespool.reading import qrels_from_frame
@@ -256,6 +256,7 @@ def test_a_topic_of_which_nothing_was_drawn_is_no_zero() -> None:
     second, unless nothing of it is open in the run.
     """
     together = read_collection(TOGETHER, {"r": TOP_TWO}, negative="sampled-together")
+    assert describe_pool(together).evidence == "the published sample"
     exact = HorvitzThompson(within_bounds=False)
     assert estimate(exact, "P@2", "r", together).per_topic[0].tolist() == pytest.approx([2, 0, 2])
     assert estimate(exact, "P@2", "r", together).value[0] == pytest.approx(4 / 3)
