@@ -92,7 +92,7 @@ class JudgeDrift(Result):
     @property
     def needed(self) -> float:
         """Evidence that shows a change of the judge, or of the system."""
-        return float(2 / (1 - self.metadata["ci_prob"]))
+        return _needed(self.metadata["ci_prob"])
 
     @property
     def direction(self) -> str:
@@ -242,13 +242,13 @@ def detect_drift(
     steps.insert(0, "step", np.arange(len(of)) + 1)
     evidence = judge_evidence(y, first, later, again[0] if again else None, repeat_rate=repeat_rate)
     for name, log in evidence.items():
-        steps[f"evidence_{name}"] = np.exp(np.minimum(log, np.log(_LARGEST)))
+        steps[f"evidence_{name}"] = _shown(log)
     shares = _shares_by_topic(says["old"], says["new"], random_seed)
     log_system = system_evidence(later * 1.0 - first, shares[:, 1] - shares[:, 0])
-    system = float(np.exp(min(log_system, np.log(_LARGEST))))
-    is_changed = steps["evidence_judge"].iloc[-1] >= 2 / (1 - prob)
+    system, needed = float(_shown(log_system)), _needed(prob)
+    is_changed = steps["evidence_judge"].iloc[-1] >= needed
     row = {
-        "verdict": "judge" if is_changed else "system" if system >= 2 / (1 - prob) else "none",
+        "verdict": "judge" if is_changed else "system" if system >= needed else "none",
         "n": len(of),
         "n_worse": int(((first == y) & (later != y)).sum()),
         "n_better": int(((first != y) & (later == y)).sum()),
@@ -271,6 +271,16 @@ def detect_drift(
         "random_seed": random_seed,
     }
     return JudgeDrift(pd.DataFrame([row]), steps, {"bayespool": __version__, **settings})
+
+
+def _needed(prob: float) -> float:
+    """Return the evidence that shows a change: of the judge and of the system with half the error each."""
+    return float(2 / (1 - prob))
+
+
+def _shown(log: FloatArray | float) -> FloatArray:
+    """Return evidence from its log, at most what is shown."""
+    return np.exp(np.minimum(log, np.log(_LARGEST)))
 
 
 def _says_relevant(labels: Mapping[str, Labels | Sequence[Labels]], rel: int) -> tuple[pd.DataFrame, float]:

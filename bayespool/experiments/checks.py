@@ -15,6 +15,7 @@ from bayespool.arrays import FloatArray, Progress
 from bayespool.collection import Collection
 from bayespool.collection.contents import expect_collection
 from bayespool.errors import InputError
+from bayespool.experiments.design import is_central
 from bayespool.experiments.graded_runs import PIT, check_metadata, measure_view, named_figure
 from bayespool.experiments.hidden import HiddenDocuments, without_own_judgments
 from bayespool.experiments.predictions import (
@@ -389,7 +390,7 @@ def calibration_frame(
 
     rows = pd.concat([p.to_frame(prob) for p in predictions for prob in ci_probs], ignore_index=True)
     rows = rows.rename(columns={"pit": "pit_mean"}).assign(
-        pit_inside=(rows["pit"] - 0.5).abs() < rows["ci_prob"] / 2 - 1e-9,
+        pit_inside=is_central(rows["pit"], rows["ci_prob"]),
         covered=(rows["lower"] <= rows["value"]) & (rows["value"] <= rows["upper"]),
         width=rows["upper"] - rows["lower"],
         mae=(rows["value_predicted"] - rows["value"]).abs(),

@@ -137,6 +137,11 @@ def pit_range(draws: IntDraws, truth: IntDraws) -> tuple[FloatArray, FloatArray]
     return (draws < truth).mean(axis=0), (draws <= truth).mean(axis=0)
 
 
+def is_central(pit: npt.ArrayLike, prob: npt.ArrayLike) -> npt.NDArray[np.bool_]:
+    """Return whether PIT values are within the central ``prob``; its ends, which no draw equals, are not."""
+    return np.asarray(np.abs(np.asarray(pit) - 0.5) < np.asarray(prob) / 2 - 1e-9)
+
+
 def central_share(lower: npt.ArrayLike, upper: npt.ArrayLike, prob: float) -> float:
     """Return the expected share of randomized PIT values in the central ``prob`` of (0, 1). It is about
     ``prob`` for calibrated draws. NaN values are left out; NaN if no value is left.
@@ -157,7 +162,7 @@ def central_share(lower: npt.ArrayLike, upper: npt.ArrayLike, prob: float) -> fl
     low, high = np.asarray(lower, dtype=float), np.asarray(upper, dtype=float)
     start, stop = 0.5 - prob / 2, 0.5 + prob / 2
     inside, width = np.clip(high, start, stop) - np.clip(low, start, stop), high - low
-    point = np.abs(low - 0.5) < prob / 2 - 1e-9  # as `covered`: a truth that no draw equals is not an end
+    point = is_central(low, prob)
     share = np.where(width > 0, inside / np.where(width > 0, width, 1), point)[~np.isnan(low)]
     return float(share.mean()) if len(share) else float("nan")
 

@@ -18,11 +18,12 @@ from bayespool.collection import Collection, Judge
 from bayespool.collection.contents import expect_collection
 from bayespool.collection.judges import judge_where_labeled
 from bayespool.collection.own import find_targets
+from bayespool.collection.rankings import within
 from bayespool.errors import InputError
 from bayespool.evidence import score_bounds
 from bayespool.experiments import label_agreement
 from bayespool.measures.parsing import parse_measures
-from bayespool.notes import Note, noted
+from bayespool.notes import Note
 from bayespool.report.result import Result
 from bayespool.tables.formatting import counted, number, some_of
 from bayespool.tables.markup import one_line
@@ -111,7 +112,7 @@ class LabelScores(Result):
             "documents within the cutoff without a label, which count as not relevant: "
             f"{', '.join(missing)}; label these, too"
         )
-        return (Note("judge", text), *noted([without] * bool(missing), "judge"))
+        return (Note("judge", text), *([Note("judge", without)] if missing else []))
 
 
 def score_labels(
@@ -173,8 +174,8 @@ def score_labels(
     values, agreement, needed, cuts = [], [], "", dict[str, dict[str, float]]()
     names = [judge.name for judge in collection.judges]
     for measure in parsed:
-        relevances = {judge.name: _relevance(judge, measure.rel) for judge in collection.judges}
-        cuts[str(measure)] = {judge.name: _cut(judge, measure.rel) for judge in collection.judges}
+        cut = cuts[str(measure)] = {judge.name: _cut(judge, measure.rel) for judge in collection.judges}
+        relevances = {j.name: _relevance(j, measure.rel, cut[j.name]) for j in collection.judges}
         columns: dict[str, Any] = {"run_id": list(targets), "measure": str(measure)}
         for judge in collection.judges:
             labeled = judge_where_labeled(collection, judge, relevances[judge.name])
@@ -191,8 +192,8 @@ def score_labels(
                 needed = draw_design(collection, targets, measure, random_seed=random_seed).needed
             except InputError as error:  # of measures without a design
                 needed = str(error) if measure is parsed[-1] else ""
-    retrieved = collection.document[collection.run_index(targets), :, : max(m.cutoff for m in parsed)]
-    retrieved = np.unique(retrieved[retrieved >= 0])
+    top = within(collection.document, collection.run_index(targets), max(m.cutoff for m in parsed))
+    retrieved = np.unique(top[top >= 0])
     return LabelScores(
         values=pd.concat(values, ignore_index=True),
         agreement=pd.DataFrame(agreement, columns=["measure", "judge", "reference", "n", "kappa"]),
@@ -224,8 +225,8 @@ def _are_levels(label: FloatArray) -> bool:
     return bool((label == np.floor(label)).all() and label.max() >= 2)
 
 
-def _relevance(judge: Judge, rel: int) -> LevelArray:
+def _relevance(judge: Judge, rel: int, cut: float) -> LevelArray:
     """Return the relevance that each label stands for, 0 without a label, shape (pair,)."""
     if _are_levels(judge.label[judge.is_labeled]):
         return np.nan_to_num(judge.label, nan=0).clip(min=0).astype(np.int16)
-    return np.where(np.nan_to_num(judge.label, nan=-np.inf) >= _cut(judge, rel), rel, 0).astype(np.int16)
+    return np.where(np.nan_to_num(judge.label, nan=-np.inf) >= cut, rel, 0).astype(np.int16)
