@@ -311,7 +311,8 @@ def sensitivity() -> Figure:
             y = [names.index(variable) for variable in some["variable"]]
             axes.plot(some["value_change"], y, mark, color=POSTERIOR, ms=5, label=f"{which} prior")
         axes.axvline(0, color="0.6", lw=0.8)
-        axes.set_yticks(range(len(names)), names if measure == "P@10" else [], fontsize=8)
+        shown = [{"theta": "θ", "nu": "ν"}.get(name, name) for name in names]
+        axes.set_yticks(range(len(names)), shown if measure == "P@10" else [], fontsize=8)
         axes.set(xlabel="mean change of the estimate", title=measure)
     return figure
 
