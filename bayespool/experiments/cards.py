@@ -57,7 +57,7 @@ _MEASURES = {
     "n_runs": Column("left\nout", "count", "Runs that were left out of the pool and graded."),
     "as_judged_bias": Column("as judged,\nbias", "difference", "Mean error as judged.", _DIGITS),
     "mae": Column("posterior,\nMAE", "score", "Mean absolute error of the posterior.", _DIGITS),
-    "coverage_95": Column("coverage\n95 %", "share", "Coverage of the 95 % intervals, over organizations."),
+    "coverage_95": Column("coverage", "share", "Coverage of the 95 % intervals, over organizations."),
     "width": Column("their\nwidth", "score", "Mean width of these intervals.", _DIGITS),
     "smallest": Column(
         "detectable\ndifference", "score", "Minimum detectable difference that is detected.", _DIGITS
