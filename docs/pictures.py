@@ -319,13 +319,18 @@ def sensitivity() -> Figure:
 
 def judgments() -> Figure:
     """Width of the interval by judgments per run."""
-    table = pd.read_csv(TABLES / "judge-next" / "orders.csv")
-    rows = table[: table.iloc[:, 0].isna().idxmin() + 5]
+    table = pd.read_csv(TABLES / "judge-next" / "stages.csv").query("collection == 'trec8-adhoc'")
     figure, (axes,) = figure_grid(1, width=5, height=2.8)
-    numbers = [int(column) for column in table.columns[2:]]
-    for k, (_, row) in enumerate(rows.iterrows()):
-        widths = [float(value) for value in row.iloc[2:]]
-        axes.plot(numbers, widths, "osD^v"[k] + "-", color=PALETTE[k], ms=4, lw=1.3, label=row.iloc[1])
+    for k, (rule, rows) in enumerate(table.groupby("rule", sort=False)):
+        name = "Take@N" if rule == "take" else str(rule)
+        axes.plot(
+            *(rows[column] for column in ("judgments_per_run", "width")),
+            "osD"[k] + "-",
+            color=PALETTE[k],
+            ms=4,
+            lw=1.3,
+            label=name,
+        )
     axes.set(xlabel="judgments per run", ylabel="width of 95 % interval", ylim=(0, None))
     axes.legend(frameon=False, fontsize=8)
     return figure
