@@ -2,8 +2,8 @@
 
     BAYESPOOL_COLLECTIONS=folder python docs/pictures.py [NAME …] [--output docs/_static]
 
-Those of the example and of tables in ``research/decisions`` need no collection; ``far-forest``, ``thinning``
-and ``budgets`` do. They show names of runs and scores, nothing of topics and documents.
+Those of the example and of tables in ``research/decisions`` need no collection; ``thinning`` and ``budgets``
+do. They show names of runs and scores, nothing of topics and documents.
 """
 
 from __future__ import annotations
@@ -24,9 +24,7 @@ from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Rectangle
 
 from bayespool import Collection, check_judges, compare, compare_budgets, load_example, read_collection, score
 from bayespool.collection import add_judges
-from bayespool.evidence import score_bounds
 from bayespool.experiments import simulate_example, simulate_judge
-from bayespool.measures import parse_measure
 from bayespool.plots import figure_grid, plot_differences, plot_forest, plot_labels
 from bayespool.plots.style import AS_JUDGED, PALETTE, POSTERIOR, finish
 
@@ -93,35 +91,41 @@ def hold_out() -> Figure:
 
 def model() -> Figure:
     """The graph of the default: the arrows are those of the formulas in docs/models.md."""
-    figure, axes = blank(7, 4.4)
-    for x, y, width, height, left, text in (
-        (0.1, 2.1, 3.15, 1.2, 0.05, "topics $q$"),
-        (2.1, 2.0, 3.5, 1.2, 1.95, "organizations $o$,\nor kinds"),
-        (5.75, 1.6, 1.15, 1.7, 0.05, "runs $r$"),
-        (1.25, 0.1, 5.65, 0.9, 0.05, "documents $d$: hidden (observed), unjudged (predicted)"),
+    figure, axes = blank(7, 4.6)
+    for x, y, width, height, text in (
+        (0.1, 2.25, 2.94, 1.25, "topics $q$"),
+        (2.0, 2.03, 2.8, 1.37, "organizations $o$ of the pool, or kinds"),
+        (4.92, 2.03, 0.77, 1.37, "new ones"),
+        (5.79, 1.5, 1.12, 2.0, "runs $r$"),
+        (1.25, 0.1, 5.66, 0.9, "documents $d$: hidden (observed), unjudged (predicted)"),
     ):
         plate = FancyBboxPatch((x, y), width, height, boxstyle="round,pad=0.02", fc="none", ec="0.6", lw=0.8)
         axes.add_patch(plate)
-        axes.text(x + left, y + 0.05, text, fontsize=6.5, color="0.35")
-    log_odds, relevance = r"$\mathrm{logit}\, p_d$", "relevance"
-    effects = {"interaction": 2.7, "organization": 3.95, "slope": 5.1}
+        axes.text(
+            x + 0.05, y + 0.05, text, fontsize=6.5, color="0.35", bbox={"fc": "w", "ec": "none", "pad": 0.5}
+        )
+    log_odds, relevance, new = r"$\mathrm{logit}\, p_d$", "relevance", "effects\n$e_{ok}$"
+    effects = {"interaction": 2.56, "organization": 3.56, "slope": 4.42}
     places = {
-        r"$\sigma_{topic}$": (0.55, 3.8),
-        r"$\delta, \sigma_b$": (1.5, 3.8),
-        **{rf"$\sigma_{{{name}}}$": (x, 3.8) for name, x in effects.items()},
-        r"$\nu, \rho, c$": (5.8, 3.8),
-        "$w$": (6.55, 3.8),
-        "topic": (0.55, 2.72),
-        "below\nthe pool": (1.5, 2.72),
-        **{name: (x, 2.72) for name, x in effects.items()},
-        "new\nkind?": (6.07, 2.9),
-        "ratio or\nrankings?": (6.5, 2.4),
-        "shift,\nfailed?": (6.55, 1.85),
+        r"$\sigma_{topic}$": (0.55, 4.0),
+        r"$\delta, \sigma_b$": (1.45, 4.0),
+        **{rf"$\sigma_{{{name}}}$": (x, 4.0) for name, x in effects.items()},
+        r"$\nu, \rho, c$": (5.3, 4.0),
+        "$w$": (6.72, 4.0),
+        "distance": (6.12, 4.0),
+        "topic": (0.55, 2.85),
+        "below\nthe pool": (1.45, 2.85),
+        **{name: (x, 2.85) for name, x in effects.items()},
+        new: (5.3, 2.85),
+        "new\nkind?": (6.15, 3.15),
+        "ratio or\nrankings?": (6.45, 2.55),
+        "shift,\nfailed?": (6.45, 1.95),
         r"$\mu, \beta$": (0.6, 1.4),
         "predictors $x$": (2.1, 0.62),
         log_odds: (3.95, 0.62),
         relevance: (5.6, 0.62),
     }
+    scales = [rf"$\sigma_{{{name}}}$" for name in effects]
     learned = [
         *((rf"$\sigma_{{{name}}}$", name) for name in ("topic", *effects)),
         *((name, log_odds) for name in ("topic", *effects, r"$\mu, \beta$", "predictors $x$")),
@@ -129,15 +133,17 @@ def model() -> Figure:
     ]
     predicted = [
         (r"$\delta, \sigma_b$", "below\nthe pool"),
-        *((r"$\nu, \rho, c$", name) for name in effects),
+        *((name, new) for name in (*scales, r"$\nu, \rho, c$", "new\nkind?")),
         ("$w$", "ratio or\nrankings?"),
-        *((name, log_odds) for name in ("below\nthe pool", "ratio or\nrankings?", "shift,\nfailed?")),
+        ("distance", "new\nkind?"),
+        *((name, log_odds) for name in ("below\nthe pool", new, "ratio or\nrankings?", "shift,\nfailed?")),
         ("new\nkind?", "ratio or\nrankings?"),
     ]
-    orange = {*dict(predicted), "below\nthe pool", "ratio or\nrankings?"} - {"$w$"}
+    given = {"predictors $x$", "distance"}
+    orange = {*dict(predicted), "below\nthe pool", "ratio or\nrankings?"} - {"$w$", *scales, *given}
     texts = {}
     for text, (x, y) in places.items():
-        color = "#e8e8e8" if text == "predictors $x$" else "#fbe3d2" if text in orange else "#cfe3f1"
+        color = "#e8e8e8" if text in given else "#fbe3d2" if text in orange else "#cfe3f1"
         box = {"boxstyle": "round,pad=0.3", "fc": color, "ec": "0.5", "lw": 0.8}
         texts[text] = axes.text(x, y, text, ha="center", va="center", fontsize=8, bbox=box)
     figure.draw_without_rendering()  # arrows end at boxes, whose sizes are those of their texts
@@ -157,7 +163,7 @@ def model() -> Figure:
             axes.add_patch(arrow)
     axes.text(
         0.1,
-        4.2,
+        4.4,
         "blue: learned from hidden documents   orange, dashed: for unjudged documents alone   gray: given",
         fontsize=7.5,
     )
@@ -305,22 +311,46 @@ def sensitivity() -> Figure:
             y = [names.index(variable) for variable in some["variable"]]
             axes.plot(some["value_change"], y, mark, color=POSTERIOR, ms=5, label=f"{which} prior")
         axes.axvline(0, color="0.6", lw=0.8)
-        axes.set_yticks(range(len(names)), names if measure == "P@10" else [], fontsize=8)
+        shown = [{"theta": "θ", "nu": "ν"}.get(name, name) for name in names]
+        axes.set_yticks(range(len(names)), shown if measure == "P@10" else [], fontsize=8)
         axes.set(xlabel="mean change of the estimate", title=measure)
     return figure
 
 
 def judgments() -> Figure:
     """Width of the interval by judgments per run."""
-    table = pd.read_csv(TABLES / "judge-next" / "orders.csv")
-    rows = table[: table.iloc[:, 0].isna().idxmin() + 5]
+    table = pd.read_csv(TABLES / "judge-next" / "stages.csv").query("collection == 'trec8-adhoc'")
     figure, (axes,) = figure_grid(1, width=5, height=2.8)
-    numbers = [int(column) for column in table.columns[2:]]
-    for k, (_, row) in enumerate(rows.iterrows()):
-        widths = [float(value) for value in row.iloc[2:]]
-        axes.plot(numbers, widths, "osD^v"[k] + "-", color=PALETTE[k], ms=4, lw=1.3, label=row.iloc[1])
+    for k, (rule, rows) in enumerate(table.groupby("rule", sort=False)):
+        name = "Take@N" if rule == "take" else str(rule)
+        axes.plot(
+            *(rows[column] for column in ("judgments_per_run", "width")),
+            "osD"[k] + "-",
+            color=PALETTE[k],
+            ms=4,
+            lw=1.3,
+            label=name,
+        )
     axes.set(xlabel="judgments per run", ylabel="width of 95 % interval", ylim=(0, None))
     axes.legend(frameon=False, fontsize=8)
+    return figure
+
+
+def far_forest() -> Figure:
+    """A neural run of each organization of DL 2021, all of them left out of the pool together."""
+    runs = pd.read_csv(TABLES / "tables" / "accuracy_runs.csv")
+    rows = runs.query("left_out == 'neural' and measure == 'P(rel=2)@10'").sort_values("run_id")
+    rows = rows.drop_duplicates("organization").sort_values("value")
+    y, n_topics = np.arange(len(rows)), 53
+    figure, (axes,) = figure_grid(1, width=7, height=0.24 * len(rows) + 1.1)
+    upper = rows["as_judged"] + rows["n_unjudged"] / (10 * n_topics)
+    axes.hlines(y, rows["as_judged"], upper, color="0.85", lw=7, label="bounds")
+    axes.plot(rows["as_judged"], y, "o", color=AS_JUDGED, ms=5, label="as judged")
+    axes.hlines(y, rows["lower"], rows["upper"], color=POSTERIOR, lw=2.5, label="95 % interval")
+    axes.plot(rows["value"], y, "|", color=POSTERIOR, ms=9, mew=2, label="posterior mean")
+    axes.plot(rows["truth"], y, "x", color="black", ms=5.5, label="true score")
+    axes.set_yticks(y, rows["run_id"], fontsize=8)
+    axes.set(xlabel=f"P(rel=2)@10, mean over {n_topics} topics", xlim=(0, None))
     return figure
 
 
@@ -380,22 +410,6 @@ def budgets() -> Figure:
     return figure
 
 
-def far_forest() -> Figure:
-    """A neural run of each organization of DL 2021 on the pool of traditional ones."""
-    whole = read("dl21-passage", max_holes=0)
-    types = whole.runs.columns["type"]
-    pooled = [whole.run_ids[r] for r in np.flatnonzero(whole.pooled)]
-    neural = [run for run in pooled if types.get(run) != "traditional"]
-    first = {whole.organization[whole.run_index(run)[0]]: run for run in reversed(neural)}
-    estimators = ("smoothed", "condensed-list", "posterior-combined")
-    scores = score(whole.unpool(neural), sorted(first.values()), ["P(rel=2)@10"], estimators=estimators)
-    measure = parse_measure(str(scores.estimates[0].measure))
-    truth = score_bounds(whole, scores.run_ids, measure).low.means()
-    figure, (panel,) = figure_grid(1, width=7, height=0.3 * len(scores.run_ids) + 1.3)
-    plot_forest(scores, truth=dict(zip(scores.run_ids, truth.tolist(), strict=True)), ax=panel)
-    return figure
-
-
 PICTURES: dict[str, Callable[[], Figure]] = {
     draw.__name__.replace("_", "-"): draw
     for draw in (
@@ -409,9 +423,9 @@ PICTURES: dict[str, Callable[[], Figure]] = {
         pit,
         sensitivity,
         judgments,
+        far_forest,
         thinning,
         budgets,
-        far_forest,
     )
 }
 

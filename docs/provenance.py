@@ -2,13 +2,13 @@
 
     python docs/provenance.py
 
-A table of results has a comment above it, which readers do not see:
+A table or picture of results has a comment above it, which readers do not see:
 
-    <!-- made by: python benchmarks/below_pool.py at 246ec686 (earlier) -->
+    <!-- made by: python benchmarks/audit_validity.py at 246ec686 (auditing) -->
 
 The commit wrote the figures, or found them again. In parentheses stand engines of ``engine.txt``, by default
-*posterior*, and *earlier* where the page says of which day the figures are. They are older than an engine
-that their commit lacks: by the commits between the two that changed its files.
+*posterior*. Figures are older than an engine that their commit lacks, by the commits between the two that
+changed its files: make them anew, or take them out.
 """
 
 import re
@@ -36,7 +36,6 @@ class Mark(NamedTuple):
     command: str
     commit: str
     engines: tuple[str, ...]
-    earlier: bool
 
 
 def read_engines() -> dict[str, Engine]:
@@ -57,9 +56,8 @@ def read_marks() -> list[Mark]:
                     raise SystemExit(
                         f"{place}: write '<!-- made by: COMMAND at COMMIT (ENGINES) -->': {line}"
                     )
-                listed = mark[3].split(", ") if mark[3] else []
-                engines = tuple(name for name in listed if name != "earlier") or ("posterior",)
-                marks.append(Mark(place, mark[1], mark[2], engines, "earlier" in listed))
+                engines = tuple(mark[3].split(", ")) if mark[3] else ("posterior",)
+                marks.append(Mark(place, mark[1], mark[2], engines))
     return marks
 
 
@@ -75,24 +73,34 @@ def n_changes(engine: Engine, since: str, until: str) -> int:
     return len((git("log", *changed, *(f"bayespool/{room}" for room in engine.rooms)) or "").split())
 
 
+def has_history() -> bool:
+    """Return whether all of the history is here, as the age of figures needs it."""
+    return shutil.which("git") is not None and git("rev-parse", "--is-shallow-repository") == "false"
+
+
+def ages() -> dict[Mark, str]:
+    """Return the marks with the engines that they are older than; empty text for none."""
+    engines, found = read_engines(), {}
+    for mark in read_marks():
+        older = [
+            f", older than {name} by {n_changes(engines[name], mark.commit, engines[name].commit)} commits"
+            for name in mark.engines
+            if git("merge-base", "--is-ancestor", engines[name].commit, mark.commit) is None
+        ]
+        found[mark] = "".join(older)
+    return found
+
+
 def main() -> None:
     """Print the marks with their days, and how many of them are older than an engine."""
-    if shutil.which("git") is None or git("rev-parse", "--is-shallow-repository") != "false":
+    if not has_history():
         print("The history is not here, or not all of it: the age of figures cannot be told.")
         return
-    engines, ages = read_engines(), []
-    for mark in read_marks():
+    engines, found = read_engines(), ages()
+    for mark, age in found.items():
         day = git("log", "-1", "--format=%as", mark.commit) or "a day that the history lacks"
-        age = ""
-        for name in mark.engines:
-            last = engines[name].commit
-            if git("merge-base", "--is-ancestor", last, mark.commit) is None:
-                n = n_changes(engines[name], mark.commit, last)
-                age += f", older than {name} by {n} commits" + ", as the page says" * mark.earlier
         print(f"{mark.place}: {mark.command}\n    {mark.commit} of {day}{age}")
-        ages.append(age)
-    n_older, n_told = (sum(words in age for age in ages) for words in ("older", "as the page says"))
-    print(f"\n{len(ages)} figures, {n_older} older than their engine; the pages say so of {n_told}.")
+    print(f"\n{len(found)} figures, {sum(map(bool, found.values()))} older than their engine.")
     for name, engine in engines.items():
         n = n_changes(engine, engine.commit, "HEAD")
         print(f"{name}: last changed by {engine.commit}, {n} later commits to its files. {engine.why}")

@@ -106,7 +106,7 @@ _MEAN_COLUMNS = _COLUMNS | {
 }
 _ESTIMATE_COLUMNS = _COLUMNS | {
     "mae": Column("estimated", "score", "Mean absolute error of the estimates."),
-    "coverage_95": replace(COLUMNS["coverage_95"], label="inside"),
+    "coverage_95": replace(COLUMNS["coverage_95"], label="coverage"),
     "pit_95": replace(COLUMNS["pit_95"], label="PIT 95"),
     "pit_50": replace(COLUMNS["pit_50"], label="PIT 50"),
     "width": replace(COLUMNS["width"], label="width"),

@@ -57,7 +57,7 @@ _MEASURES = {
     "n_runs": Column("left\nout", "count", "Runs that were left out of the pool and graded."),
     "as_judged_bias": Column("as judged,\nbias", "difference", "Mean error as judged.", _DIGITS),
     "mae": Column("posterior,\nMAE", "score", "Mean absolute error of the posterior.", _DIGITS),
-    "coverage_95": Column("truth in\n95 %", "share", "Share of the 95 % intervals with the truth in them."),
+    "coverage_95": Column("coverage", "share", "Coverage of the 95 % intervals, over organizations."),
     "width": Column("their\nwidth", "score", "Mean width of these intervals.", _DIGITS),
     "smallest": Column(
         "detectable\ndifference", "score", "Minimum detectable difference that is detected.", _DIGITS
@@ -385,7 +385,7 @@ def _graded_cautions(by_measure: pd.DataFrame) -> Iterator[str]:
         yield f"do not compare new runs with pooled ones as judged; mean error: {parts}"
     rare = new[new["coverage_95"] < _LEAST_COVERAGE]
     if parts := _parts(rare, "coverage_95", percent):
-        yield f"do not rely on 95 % intervals of new runs; share with the truth in them: {parts}"
+        yield f"do not rely on 95 % intervals of new runs; coverage: {parts}"
 
 
 def _parts(rows: pd.DataFrame, column: str, text: Callable[[float], str]) -> str:

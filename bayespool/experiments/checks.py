@@ -64,7 +64,7 @@ _RUN_COUNTS = {"n_organizations": Column("organi\xad\nzations", "count", "Organi
 _CALIBRATION = _RUN_COUNTS | {
     "pit_inside": Column("PIT in", "chance", "Share of runs with a PIT in the central part of this size."),
     "se": Column("±", "chance", "Its standard error by organization; none for a share of 0 or 1."),
-    "covered": Column("truth in", "chance", "Share of runs whose interval has the truth, ends included."),
+    "covered": Column("covered", "chance", "Share of runs whose interval has the truth, ends included."),
     "width": Column("width", "score", "Mean width of the intervals of the measure."),
     "pit_mean": Column("mean\nPIT", "chance", "Mean PIT; 0.5 is right."),
 }
@@ -197,7 +197,7 @@ def _calibration_view(rows: pd.DataFrame, metadata: Mapping[str, Any]) -> View:
         Pivot(("pit_inside",), "ci_prob", label="PIT\nin\n{}"),
         Pivot(("se",), "ci_prob", label="± of\n{}", values=CI_PROBS[-1:]),
         "pit_mean",
-        Pivot(("covered",), "ci_prob", label="truth\nin\n{}"),
+        Pivot(("covered",), "ci_prob", label="covered\n{}"),
         Pivot(("width",), "ci_prob", label="width of\n{}", values=CI_PROBS[-1:]),
     )
     return measure_view(measure, title, ("model",), columns, keep_empty=True)

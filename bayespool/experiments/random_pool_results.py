@@ -68,7 +68,7 @@ _LAW = (
 def _columns(ci_prob: float) -> dict[str, Column]:
     shown = level(ci_prob)
     return _COLUMNS | {
-        "coverage": Column(f"truth in\n{shown}", "chance", "Share of intervals that contain the truth."),
+        "coverage": Column(f"coverage\n{shown}", "chance", "Share of intervals that contain the truth."),
         "interval_width": Column(f"width of\n{shown}", "score", "Mean width of the intervals."),
     }
 

@@ -2,13 +2,13 @@
 
     python research/decisions/expected_errors.py [EXPERIMENT …]
 
-P@n at all cutoffs within the pool depth, over the best 75 % of the pooled runs (docs/model-checks.md, *How
-much of it is luck*). In every draw of the default posterior each left-out run has a true score; against it
-stand the posterior mean and the corrections, which are what they are. Expected beside observed MAE and SRE of
-the posterior mean and of the correction with the smallest observed SRE, and the probability that one of the
-six corrections has no larger error than the posterior mean, chosen in hindsight. Last, in how many rows with
-something to correct (uncorrected MAE over .005) that is expected, and is so. Runs of one organization are
-drawn together, organizations apart. The truth chooses the best 75 % and the rows to count.
+P@n at all cutoffs within the pool depth, over the best 75 % of the pooled runs (diary, *How much is luck*).
+In every draw of the default posterior each left-out run has a true score; against it stand the posterior
+mean and the corrections, which are what they are. Expected beside observed MAE and SRE of the posterior mean
+and of the correction with the smallest observed SRE, and the probability that one of the six corrections has
+no larger error than the posterior mean, chosen in hindsight. Last, in how many rows with something to
+correct (uncorrected MAE over .005) that is expected, and is so. Runs of one organization are drawn together,
+organizations apart. The truth chooses the best 75 % and the rows to count.
 """
 
 from __future__ import annotations

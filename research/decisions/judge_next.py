@@ -1,17 +1,18 @@
 """What judgments that are chosen one way or another are worth to the runs of an organization left out.
 
-    python research/decisions/judge_next.py [COLLECTION ...] [-m P@10] [--jobs 2] [--output TABLE.csv]
+    python research/decisions/judge_next.py [COLLECTION ...] [-m P@10] [--every 4] [--rules judge-next,random]
+        [--jobs 2] [--output TABLE.csv]
     python research/decisions/judge_next.py --until .02 .04 [COLLECTION ...]
     python research/decisions/judge_next.py --leave-out automatic [COLLECTION ...]
 
-By default TREC-8 to depth 10, DL 2021 and Medical 2011. Each organization in turn is left out of the pool (or
-all runs of a type), and its runs are scored together. Then as many judgments as 5, 10, 20, 50 and 100 times
-its runs are asked of the full judgments, chosen by `judge_next` (anew at each stage and half-way between), at
-random, by Take@N over all topics, or topic by topic with equal shares by move-to-front or MaxMean. Mean width
-of the 95 % intervals, MAE and calibration by stage; what judge-next expected its widths to be, over what they
-were; and how many judgments each rule needs for the width that Take@N has. With --until judging goes on in
-steps of ten until every interval is that narrow (docs/judge-more.md, figures in judge-next). Runs that have
-nothing unjudged left count with width 0, and do not count as covered or not.
+By default TREC-8 to depth 10, DL 2021 and Medical 2011. Each organization in turn, or every fourth, is left
+out of the pool (or all runs of a type), and its runs are scored together. Then as many judgments as 5, 10,
+20, 50 and 100 times its runs are asked of the full judgments, chosen by `judge_next` (anew at each stage and
+half-way between), at random, by Take@N over all topics, or topic by topic with equal shares by move-to-front
+or MaxMean. Mean width of the 95 % intervals, MAE and calibration by stage; what judge-next expected its
+widths to be, over what they were; and how many judgments each rule needs for the width that Take@N has. With
+--until judging goes on in steps of ten until every interval is that narrow (docs/judge-more.md, figures in
+judge-next). Runs that have nothing unjudged left count with width 0, and do not count as covered or not.
 """
 
 from __future__ import annotations
@@ -234,6 +235,7 @@ def main() -> None:
     parser.add_argument("collections", nargs="*", default=list(WHERE))
     parser.add_argument("-m", "--measure", default="P@10")
     parser.add_argument("--estimator", default="posterior-combined")
+    parser.add_argument("--every", type=int, default=1, help="organization is left out")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--rules", default=",".join(RULES))
     parser.add_argument("--until", type=float, nargs="*", default=[])
@@ -251,7 +253,7 @@ def main() -> None:
         work = (
             partial(stop, until=asked.until) if asked.until else partial(spend, rules=asked.rules.split(","))
         )
-        folds = folds_of(whole, asked.measure, asked.estimator, of_type)
+        folds = list(folds_of(whole, asked.measure, asked.estimator, of_type))[:: asked.every]
         parts = joblib.Parallel(n_jobs=asked.jobs)(joblib.delayed(work)(fold) for fold in folds)
         tables.append(measured([row for rows in parts for row in rows]).assign(collection=name))
         print(f"\n{name}: {tables[-1]['run_id'].nunique()} runs")

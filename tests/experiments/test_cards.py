@@ -151,7 +151,7 @@ def test_cautions_of_a_graded_collection() -> None:
     frame = pd.DataFrame(rows, columns=["measure", "group", "as_judged_bias", "coverage_95", "smallest"])
     assert cautions(load_example(), "P@3", frame).splitlines() == [
         "do not compare new runs with pooled ones as judged; mean error: P@3 -0.020, far -0.030",
-        "do not rely on 95 % intervals of new runs; share with the truth in them: P@3 far 85.0 %",
+        "do not rely on 95 % intervals of new runs; coverage: P@3 far 85.0 %",
         "do not expect 20 topics to detect differences below 0.050 in P@3",
     ]
     assert cautions(load_example(), "P@3", frame.assign(as_judged_bias=0.0, coverage_95=0.9)).count("\n") == 0

@@ -1,4 +1,4 @@
-"""Figures of pages say which command and commit made them; `docs/provenance.py` says which are old."""
+"""Figures of pages say which command and commit made them, and none is older than its engine."""
 
 from __future__ import annotations
 
@@ -8,9 +8,13 @@ import runpy
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[2]
 PROVENANCE = runpy.run_path(str(ROOT / "docs" / "provenance.py"))
 PAGES = sorted((ROOT / "docs").glob("*.md"))
+DRAWN = {"hold-out", "model", "late-runs", "differences", "labels"}
+"""Pictures without results of experiments: drawings, and the example."""
 
 
 def is_number(cell: str) -> bool:
@@ -42,6 +46,24 @@ def test_marks_name_commands_and_engines_that_there_are() -> None:
     for engine in engines.values():
         assert re.fullmatch("[0-9a-f]{8}", engine.commit)
         assert all((ROOT / "bayespool" / room).is_dir() for room in engine.rooms)
+
+
+def test_no_figure_is_older_than_its_engine() -> None:
+    if not PROVENANCE["has_history"]():
+        pytest.skip("the history is not here")
+    older = {mark.place: age for mark, age in PROVENANCE["ages"]().items() if age}
+    assert older == {}, "make them anew, or take them out"
+
+
+def test_pictures_of_results_have_a_mark() -> None:
+    found = [
+        (picture[1], above)
+        for path in PAGES
+        for above, line in itertools.pairwise(["", *path.read_text(encoding="utf-8").splitlines()])
+        if (picture := re.match(r"!\[.*\]\(_static/([\w-]+)\.png\)", line)) and picture[1] not in DRAWN
+    ]
+    assert len(found) > 5
+    assert [name for name, above in found if not above.startswith("<!-- made by: ")] == []
 
 
 def test_tables_of_results_have_a_mark() -> None:
