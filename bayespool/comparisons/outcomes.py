@@ -26,7 +26,7 @@ from bayespool.measures import Measure
 from bayespool.names import AS_JUDGED, PairControl, SignificanceTest
 from bayespool.notes import Note, noted
 from bayespool.report.result import Figure, Result
-from bayespool.report.saving import StoredResult
+from bayespool.report.stored import StoredResult
 from bayespool.tables import Citation
 from bayespool.tables.formatting import counted, percent, some_of
 from bayespool.tables.markup import one_line

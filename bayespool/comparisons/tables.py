@@ -11,7 +11,7 @@ import pandas as pd
 from bayespool.comparisons.pairs import COMMON_COLUMNS
 from bayespool.measures.groups import MEAN_OF_GROUPS
 from bayespool.names import AS_JUDGED, BY_DESIGN
-from bayespool.report.result import cited_by
+from bayespool.report.provenance import cited_by
 from bayespool.scoring.grouped import GROUP_COLUMNS
 from bayespool.scoring.score_tables import conditions, ideal_sentence, missing_topics
 from bayespool.tables import Citation, cite

@@ -31,8 +31,8 @@ from bayespool.pooling import PoolReport, describe_pool
 from bayespool.posterior import PosteriorEstimator
 from bayespool.posterior.distance import N_KINDS, find_kinds
 from bayespool.posterior.estimator import sole_posterior
-from bayespool.report.result import cited_by
-from bayespool.report.saving import StoredResult
+from bayespool.report.provenance import cited_by
+from bayespool.report.stored import StoredResult
 from bayespool.tables.citations import CITATIONS
 from bayespool.tables.formatting import counted, difference, level, number, percent, some_of
 from bayespool.tables.markup import one_line

@@ -32,7 +32,7 @@ from bayespool.reading.archives import member_errors, read_archive, read_member,
 from bayespool.reading.readers import Reading
 from bayespool.reading.scope import Exclude, gather_kept_qrels, read_exclusion
 from bayespool.reading.sources import Judges, Organizations, Runs, gather_judges
-from bayespool.report.saving import StoredResult, result_of_json
+from bayespool.report.stored import StoredResult, result_of_json
 from bayespool.scoring.scores import Scores
 from bayespool.scoring.scoring import score
 from bayespool.tables.files import PathLike, digest, parquet_member

@@ -20,7 +20,8 @@ from bayespool.measures.groups import Groups
 from bayespool.measures.populations import estimate_population
 from bayespool.names import DEFAULT_ESTIMATORS
 from bayespool.notes import Note, noted
-from bayespool.report.saving import StoredResult, content, read_result, result_of_json
+from bayespool.report.result import content
+from bayespool.report.stored import StoredResult, read_result, result_of_json
 from bayespool.scoring.checked_by_design import check_notes, design_sentences
 from bayespool.scoring.columns import RUN_COLUMNS
 from bayespool.scoring.grouped import group_sentences, groups_table

@@ -24,7 +24,7 @@ from bayespool.collection import Collection
 from bayespool.experiments import load_example
 from bayespool.plots import draw_judges, render
 from bayespool.reading import read_qrels
-from bayespool.report.saving import read_result
+from bayespool.report.stored import read_result
 from bayespool.scoring import impute
 
 Run = Callable[..., Outcome]

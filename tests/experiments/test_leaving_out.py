@@ -33,7 +33,7 @@ from bayespool.experiments.graded_runs import leave_out_sentence, n_unknown_docu
 from bayespool.experiments.leaving_out import RunsLeftOut, n_best
 from bayespool.posterior import PosteriorEstimator
 from bayespool.randomness import seed_of
-from bayespool.report.terminal import print_result
+from bayespool.report.result import print_result
 from bayespool.scoring import ESTIMATOR_NAMES
 
 

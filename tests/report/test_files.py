@@ -20,8 +20,8 @@ from small import small
 
 from bayespool.errors import OutputError
 from bayespool.plots import figure_grid
-from bayespool.report.result import Result
-from bayespool.report.saving import check_output, file_metadata, save_folder, write_figures
+from bayespool.report.result import Result, file_metadata, save_folder
+from bayespool.report.saving import check_output, write_figures
 from bayespool.scoring import Scores, score
 from bayespool.tables.files import as_bytes, digest, json_value, parquet_bytes
 

@@ -30,7 +30,7 @@ from bayespool.notes import Note, noted
 from bayespool.plots import draw_forest
 from bayespool.pooling import describe_pool, read_collection
 from bayespool.reading import qrels_from_frame
-from bayespool.report.terminal import print_result
+from bayespool.report.result import print_result
 from bayespool.scoring import Scores, score
 from bayespool.scoring.columns import RUN_COLUMNS
 from bayespool.scoring.score_tables import conditions, far_runs, note_lines
