@@ -24,7 +24,7 @@ from bayespool.report.result import content
 from bayespool.report.stored import StoredResult, read_result, result_of_json
 from bayespool.scoring.checked_by_design import check_notes, design_sentences
 from bayespool.scoring.columns import RUN_COLUMNS
-from bayespool.scoring.grouped import group_sentences, groups_table
+from bayespool.scoring.grouped import group_sentences, groups_frame, groups_table
 from bayespool.scoring.readable import (
     ReadableScores,
     checks_table,
@@ -341,8 +341,8 @@ class Scores(ReadableScores):
         """Return a sentence per run if runs are few, and the true scores if simulated."""
         n_topics = len(self.query_ids)
         sentences = score_sentences(self._scores.frame, self.measures, n_topics, self.metadata)
-        if self.groups is not None:
-            sentences += group_sentences(self)
+        if self._groups is not None and self.groups is not None:
+            sentences += group_sentences(self._groups.frame, self.groups, self.scope)
         sentences += design_sentences(self.estimates, self.ci_prob)
         for measure, values in self.metadata.get("truth", {}).items():
             true_values = ", ".join(f"{run} {number(value)}" for run, value in values.items())
@@ -363,7 +363,7 @@ class Scores(ReadableScores):
         elif self._is_small:
             first.append(self._topics)
         others = (
-            *([] if self.groups is None else [groups_table(self)]),
+            *([] if self._groups is None else [self._groups]),
             unjudged_table(self.run_ids, self.query_ids, self.bounds),
             checks_table(self.metadata),
             indicators_table(self.estimates),
@@ -435,6 +435,20 @@ class Scores(ReadableScores):
     def _topics(self) -> Table:
         table = Table("topics", "Scores by run and topic", self._frame(per_topic=True))
         return readable(table, self.metadata) if self._is_small else table
+
+    @cached_property
+    def _groups(self) -> Table | None:
+        if self.groups is None:
+            return None
+        frame = groups_frame(
+            dict(zip(self.measures, self.bounds, strict=True)),
+            self.estimates,
+            self.groups,
+            scope=self.scope,
+            ci_prob=self.ci_prob,
+            random_seed=int(self.metadata["settings"]["random_seed"]),
+        )
+        return groups_table(frame, self.groups, self.metadata)
 
     @property
     def _is_small(self) -> bool:
