@@ -11,7 +11,8 @@ import numpy as np
 from bayespool.arrays import FloatArray, Progress
 from bayespool.collection import Collection
 from bayespool.collection.contents import Systems, expect_collection, parse_systems
-from bayespool.comparisons.comparison import Comparison, TestKey
+from bayespool.comparisons.compared import TestKey
+from bayespool.comparisons.comparison import Comparison
 from bayespool.comparisons.contrasts import Contrasts, Part, Units, unit_bounds
 from bayespool.comparisons.draws import (
     DRAW_TESTS,
