@@ -26,12 +26,12 @@ from bayespool.collection.build import (
     arranged,
     finish_collection,
 )
-from bayespool.collection.contents import Collection
+from bayespool.collection.collection import Collection
+from bayespool.collection.contents import DepthPool, Judge
 from bayespool.collection.copies import adopt_copies, replace_copies
 from bayespool.collection.document_columns import pack_columns, unpack_columns
-from bayespool.collection.judges import Judge
 from bayespool.collection.passages import Documents
-from bayespool.collection.pools import DepthPool, sole_contributor
+from bayespool.collection.pools import SOLE, sole_contributor
 from bayespool.collection.rankings import Rankings, lengths
 from bayespool.errors import InputError
 from bayespool.reading.archives import member_errors, read_member
@@ -85,7 +85,7 @@ def set_pool_part(collection: Collection, part: Collection, places: OrderArray) 
     names = [collection.organizations.index(name) for name in part.organizations]
     sole = np.full(len(collection.relevance), -1, dtype=np.int32)
     sole[places] = np.array([*names, -1], dtype=np.int32)[sole_contributor(part)]
-    collection.__dict__["_sole_organization"] = sole  # which runs outside the pool do not change
+    collection.memo.once(SOLE, lambda: sole, "organization")  # which runs outside the pool do not change
     sole.flags.writeable = False
     return collection
 

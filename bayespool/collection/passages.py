@@ -20,7 +20,7 @@ from bayespool.reading.records import Run
 from bayespool.reading.scope import select_lines
 
 if TYPE_CHECKING:
-    from bayespool.collection.contents import Collection
+    from bayespool.collection.collection import Collection
 
 Documents = Literal["as-named", "best-passage"]
 """Meanings of ids in runs: documents, or passages, of which the best counts for its document."""

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from bayespool.arrays import BoolArray, FloatArray
-from bayespool.collection.contents import Systems
+from bayespool.collection.collection import Systems
 from bayespool.comparisons.contrasts import Contrasts, Errors, contrast_frame
 from bayespool.comparisons.draws import (
     DrawComparison,

@@ -10,7 +10,7 @@ import numpy as np
 
 from bayespool.arrays import FloatArray, Progress
 from bayespool.collection import Collection
-from bayespool.collection.contents import Systems, expect_collection, parse_systems
+from bayespool.collection.collection import Systems, expect_collection, parse_systems
 from bayespool.comparisons.compared import TestKey
 from bayespool.comparisons.comparison import Comparison
 from bayespool.comparisons.contrasts import Contrasts, Part, Units, unit_bounds

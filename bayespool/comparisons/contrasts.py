@@ -11,7 +11,7 @@ import numpy as np
 
 from bayespool.arrays import AnyArray, BoolArray, FloatArray
 from bayespool.collection import Collection
-from bayespool.collection.contents import Systems
+from bayespool.collection.collection import Systems
 from bayespool.comparisons.draws import largest_difference, largest_rejected
 from bayespool.comparisons.significance import Pairs, adjusted_values, announced_order
 from bayespool.evidence import Bounds

@@ -17,7 +17,7 @@ import pandas as pd
 from bayespool import __version__
 from bayespool.arrays import AnyArray, FloatArray, Progress
 from bayespool.collection import Collection
-from bayespool.collection.contents import expect_collection
+from bayespool.collection.collection import expect_collection
 from bayespool.comparisons.contrasts import Units
 from bayespool.errors import InputError, NoCollectionError, PooledRunWarning
 from bayespool.evidence import score_bounds

@@ -21,7 +21,7 @@ import pandas as pd
 from bayespool import __version__
 from bayespool.arrays import FloatArray, IndexArray, Progress
 from bayespool.collection import Collection, rows
-from bayespool.collection.contents import expect_collection
+from bayespool.collection.collection import expect_collection
 from bayespool.collection.rankings import ranked
 from bayespool.comparisons.draws import DRAW_TESTS, significant_draws
 from bayespool.comparisons.outcomes import Reversals

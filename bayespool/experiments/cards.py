@@ -14,7 +14,7 @@ from bayespool import __version__
 from bayespool.arrays import Progress
 from bayespool.collection import Collection
 from bayespool.collection.attributes import Attributes
-from bayespool.collection.contents import expect_collection
+from bayespool.collection.collection import expect_collection
 from bayespool.collection.pools import sole_contributor
 from bayespool.comparisons.planning import PairVariances, best_pooled_runs, plan_comparison
 from bayespool.errors import PooledRunWarning

@@ -13,7 +13,7 @@ import numpy as np
 
 from bayespool.arrays import FloatArray, Progress
 from bayespool.collection import Collection
-from bayespool.collection.contents import expect_collection
+from bayespool.collection.collection import expect_collection
 from bayespool.errors import InputError
 from bayespool.experiments.design import is_central
 from bayespool.experiments.graded_runs import PIT, check_metadata, measure_view, named_figure

@@ -12,8 +12,8 @@ import numpy as np
 
 from bayespool.arrays import Progress
 from bayespool.collection import Collection
-from bayespool.collection.contents import expect_collection
-from bayespool.collection.judges import find_pairs
+from bayespool.collection.collection import expect_collection
+from bayespool.collection.contents import find_pairs
 from bayespool.errors import InputError
 from bayespool.evidence import score_bounds
 from bayespool.experiments.design import Design, Part, contributors

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Unpack
 
 from bayespool.arrays import Progress
 from bayespool.collection import Collection, Judge
-from bayespool.collection.contents import expect_collection
+from bayespool.collection.collection import expect_collection
 from bayespool.collection.own import check_own_judgments
 from bayespool.errors import InputError
 from bayespool.experiments.design import contributors, run_organizations

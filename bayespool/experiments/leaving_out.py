@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from bayespool.arrays import Progress
 from bayespool.collection import Collection
-from bayespool.collection.contents import expect_collection
+from bayespool.collection.collection import expect_collection
 from bayespool.corrections.lipani import INDICATORS, AntiPrecision
 from bayespool.errors import InputError, NoCollectionError
 from bayespool.evidence import score_bounds

@@ -6,7 +6,7 @@ import dataclasses
 
 from bayespool.arrays import Progress
 from bayespool.collection import Collection
-from bayespool.collection.contents import expect_collection
+from bayespool.collection.collection import expect_collection
 from bayespool.experiments.cards import describe_collection
 from bayespool.report.provenance import without_folders
 from bayespool.report.result import content

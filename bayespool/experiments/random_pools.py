@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from bayespool.arrays import FloatArray, Progress
 from bayespool.collection import Collection
-from bayespool.collection.contents import expect_collection
+from bayespool.collection.collection import expect_collection
 from bayespool.errors import InputError
 from bayespool.experiments.design import Design, Graded, Part, contributors, find_run_types, whole_pool
 from bayespool.experiments.graded_runs import RowOrder, ordered_table, result_fields

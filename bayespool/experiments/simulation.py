@@ -13,7 +13,7 @@ import pyarrow as pa
 from scipy.special import expit, ndtri
 
 from bayespool.collection import Collection, build_collection
-from bayespool.collection.judges import find_pairs
+from bayespool.collection.contents import find_pairs
 from bayespool.errors import InputError
 from bayespool.evidence.ideals import values_on_fuller
 from bayespool.measures import parse_measure

@@ -11,7 +11,8 @@ import numpy.typing as npt
 
 from bayespool.arrays import BoolArray, IntArray, OrderArray
 from bayespool.collection import Collection
-from bayespool.collection.pools import DepthPool, find_sole_contributor, sole_contributor
+from bayespool.collection.contents import DepthPool
+from bayespool.collection.pools import find_sole_contributor, sole_contributor
 from bayespool.collection.rankings import blocks, ranked
 from bayespool.reading import UNJUDGED
 from bayespool.tables.formatting import counted, percent

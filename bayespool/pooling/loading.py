@@ -23,8 +23,8 @@ from bayespool.collection import (
 )
 from bayespool.collection.attributes import Attributes, Table, gather_attributes
 from bayespool.collection.build import refuse_unranked, set_users_runs_apart
+from bayespool.collection.collection import with_attributes
 from bayespool.collection.copies import adopt_copies, replace_copies
-from bayespool.collection.document_columns import with_attributes
 from bayespool.collection.passages import Documents
 from bayespool.collection.rankings import within
 from bayespool.errors import (

@@ -15,9 +15,9 @@ import pyarrow as pa
 from bayespool import __version__
 from bayespool.arrays import Progress
 from bayespool.collection import Collection, add_judges
+from bayespool.collection.contents import DepthPool
 from bayespool.collection.packing import join_runs, pack, pool_alone, read_count, unpack
 from bayespool.collection.passages import Documents
-from bayespool.collection.pools import DepthPool
 from bayespool.errors import InputError, InputWarning, warn_caller
 from bayespool.measures import Measure
 from bayespool.measures.parsing import parse_measures

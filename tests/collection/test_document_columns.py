@@ -35,8 +35,7 @@ TABLE = pd.DataFrame(
 
 
 def values(collection: Collection, name: str = "bm25") -> list[float | None]:
-    (table,) = collection.documents
-    return [None if np.isnan(each) else each for each in table.values(collection, name)]
+    return [None if np.isnan(each) else each for each in collection.document_values(name)]
 
 
 def test_files_frames_and_rows_have_the_same_columns(tmp_path: Path) -> None:
@@ -145,15 +144,14 @@ def test_other_collections_of_the_same_runs_keep_them(given: Collection, tmp_pat
 
 
 def test_numbers_are_in_standard_deviations_of_the_topics_pool(given: Collection) -> None:
-    (table,) = given.documents
-    standard = standardized_within_topics(given, table, "bm25")
-    known, pool = ~np.isnan(table.values(given, "bm25")), given.in_pool()
+    standard = standardized_within_topics(given, "bm25")
+    known, pool = ~np.isnan(given.document_values("bm25")), given.in_pool()
     assert (standard[~known] == 0).all()
     for topic in range(len(given.query_ids)):
         inside = standard[pool & known & (given.pair_topic == topic)]
         assert (inside.mean(), inside.std()) == pytest.approx((0, 1), abs=1e-9)
     constant = given.with_attributes(documents=drawn(given).assign(bm25=0.1))
-    assert not standardized_within_topics(constant, constant.documents[0], "bm25").any()
+    assert not standardized_within_topics(constant, "bm25").any()
     assert column_predictors(given) is column_predictors(given)
 
 
