@@ -98,27 +98,6 @@ class FileLayout:
     may_repeat: bool = False  # whether a document may be on several lines of a run
     has_levels: bool = False  # whether relevance is written as in NTCIR: L0 to L9, or S, A, B, C
 
-    def with_columns(self, columns: tuple[str, ...], delimiter: str = "", header: int = 0) -> FileLayout:
-        """Return the layout of a file with these columns alone; one that is not read has another name."""
-        integer = self.integer if self.integer in columns else None
-        real = self.real if self.real in columns else None
-        is_ranked = real is None and integer == "rank"
-        return dataclasses.replace(
-            self,
-            columns=columns,
-            integer=integer,
-            needs_integer=self.needs_integer or is_ranked,
-            real=real,
-            wants_tag=self.wants_tag and "tag" in columns,
-            keep="lowest rank"
-            if is_ranked
-            else "best score"
-            if real == "score" and not integer
-            else self.keep,
-            delimiter=delimiter,
-            header=header,
-        )
-
     @property
     def width(self) -> str:
         """Number of columns as a word."""

@@ -321,6 +321,11 @@ def expanded_limit(n_bytes: int, max_size: int = MAX_FILE_SIZE) -> int:
     return min(max_size << 20, max(_FREE_BYTES, _EXPANSION * n_bytes))
 
 
+def readable_bytes(n_bytes: int, max_size: int) -> int:
+    """Return how many bytes may be read from so many compressed ones; all if more than usual is allowed."""
+    return max_size << 20 if max_size > MAX_FILE_SIZE else expanded_limit(n_bytes, max_size)
+
+
 def parquet_table(content: bytes, columns: Container[str] | None = None, *, most: int) -> Any:
     """Return an Arrow table from Parquet bytes, or raise `InputError` for one of more than ``most`` bytes.
 
