@@ -70,10 +70,9 @@ def parquet_columns(
     """Return the columns of a Parquet file, or all; `InputError` for damaged ones."""
     most = readable_bytes(len(data), max_size)
     try:
-        with _located(path):
-            table: pa.Table = parquet_table(data, columns, most=most)
-    except InputError:
-        raise
+        table: pa.Table = parquet_table(data, columns, most=most)
+    except InputError as error:
+        raise InputError(error.reason, path=path, hint=error.hint) from None
     except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
         detail = (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")
         reason = f"the Parquet data are damaged ({detail})"
