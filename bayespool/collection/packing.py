@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from bayespool.arrays import BoolArray, IntArray, LevelArray, OrderArray
+from bayespool.arrays import AnyArray, BoolArray, IntArray, LevelArray, OrderArray
 from bayespool.collection.attributes import gather_attributes, unpack_attributes
 from bayespool.collection.build import (
     EncodedRun,
@@ -556,7 +556,7 @@ def read_count(value: object) -> int:
     return value
 
 
-def _integers(column: pa.ChunkedArray, kind: type[np.signedinteger[Any]]) -> npt.NDArray[Any]:
+def _integers(column: pa.ChunkedArray, kind: type[np.signedinteger[Any]]) -> AnyArray:
     """Return a column of integers; ValueError for others, and for those that the type does not hold."""
     if column.null_count:
         raise ValueError("a number is missing")

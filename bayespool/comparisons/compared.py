@@ -8,10 +8,9 @@ from functools import cached_property
 from typing import Any, get_args
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
-from bayespool.arrays import BoolArray, FloatArray
+from bayespool.arrays import AnyArray, BoolArray, FloatArray
 from bayespool.collection.collection import Systems
 from bayespool.comparisons.contrasts import Contrasts, Errors, contrast_frame
 from bayespool.comparisons.draws import (
@@ -367,7 +366,7 @@ class Compared:
         frame = pd.concat(frames, ignore_index=True).reindex(columns=columns)
         return frame.astype({"significant": "boolean"})
 
-    def is_in_doubt(self, measure: Measure, estimator: str, test: SignificanceTest) -> npt.NDArray[np.bool_]:
+    def is_in_doubt(self, measure: Measure, estimator: str, test: SignificanceTest) -> BoolArray:
         """Return whether unjudged documents may well take a significant difference back, shape (run, run).
 
         They are where the first estimator with draws announces no such order, or, for a test that is not
@@ -434,13 +433,13 @@ class Compared:
         ahead = np.subtract.outer(value := self.scores[measure, estimator].value, value) > 0
         return np.where(ahead, d.prob_greater.T, np.where(ahead.T, d.prob_greater, np.nan))
 
-    def better_as_judged(self, measure: Measure, test: SignificanceTest) -> npt.NDArray[np.bool_]:
+    def better_as_judged(self, measure: Measure, test: SignificanceTest) -> BoolArray:
         """Return whether the row run is significantly better on scores as judged, shape (run, run)."""
         value = self.scores[measure, AS_JUDGED].value
-        significant: npt.NDArray[np.bool_] = self.p_adjusted[measure, AS_JUDGED, test] <= self.level
+        significant: BoolArray = self.p_adjusted[measure, AS_JUDGED, test] <= self.level
         return significant & (np.subtract.outer(value, value) > 0)
 
-    def announced_as_judged(self, measure: Measure, test: SignificanceTest) -> npt.NDArray[np.bool_]:
+    def announced_as_judged(self, measure: Measure, test: SignificanceTest) -> BoolArray:
         """Return where `better_as_judged` is so, not in doubt and not by missing topics, shape (run, run)."""
         silent = self.is_in_doubt(measure, AS_JUDGED, test)
         silent |= self.is_by_missing_topics(measure, AS_JUDGED, test) | self.has_passages
@@ -474,7 +473,7 @@ class Compared:
         return dict(zip(("bound_lower", "bound_upper"), self.bounds.get(measure, ()), strict=False))
 
     def _pairs(
-        self, e: Estimates, keys: Mapping[str, object], matrices: Mapping[str, npt.NDArray[Any]]
+        self, e: Estimates, keys: Mapping[str, object], matrices: Mapping[str, AnyArray]
     ) -> pd.DataFrame:
         """Return the frame of the pairs of runs, given one estimator and measure."""
         keys = {"measure": str(e.measure), "estimator": e.estimator, **keys}

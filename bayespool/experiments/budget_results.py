@@ -9,8 +9,8 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
-import numpy.typing as npt
 
+from bayespool.arrays import BoolArray
 from bayespool.experiments.design import error_columns, interval_summary
 from bayespool.experiments.graded_runs import (
     WithReportedRuns,
@@ -141,7 +141,7 @@ class Budgets(WithReportedRuns):
     n_documents: int
     n_relevant: int
     run_ids: tuple[str, ...]
-    significant: Mapping[str, npt.NDArray[np.bool_]]
+    significant: Mapping[str, BoolArray]
     _rows: pd.DataFrame
     _pools: Mapping[str, pd.DataFrame]
     _estimates: pd.DataFrame | None
@@ -357,12 +357,12 @@ def _spearman(rows: pd.DataFrame) -> float:
     return float(np.corrcoef(share, bias)[0, 1])
 
 
-def packed(pairs: npt.NDArray[np.bool_]) -> str:
+def packed(pairs: BoolArray) -> str:
     """Encode a mask of run pairs as hexadecimal text, one bit per pair."""
     return np.packbits(pairs).tobytes().hex()
 
 
-def unpacked(text: str, n_runs: int) -> npt.NDArray[np.bool_]:
+def unpacked(text: str, n_runs: int) -> BoolArray:
     """Decode text from `packed` to a mask of run pairs, shape (run, run).
 
     Examples

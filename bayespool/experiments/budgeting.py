@@ -18,9 +18,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
 
 import numpy as np
-import numpy.typing as npt
 
-from bayespool.arrays import BoolArray, Progress
+from bayespool.arrays import BoolArray, OrderArray, Progress
 from bayespool.collection import Collection
 from bayespool.comparisons.significance import significant_pairs
 from bayespool.errors import InputError
@@ -388,7 +387,7 @@ def judged_by_budget(whole: Collection, part: BudgetPart, settings: BudgetSettin
 
 
 def trec_scores(
-    whole: Collection, judged: Collection, index: npt.NDArray[np.intp], measures: Sequence[Measure]
+    whole: Collection, judged: Collection, index: OrderArray, measures: Sequence[Measure]
 ) -> list[Values]:
     """Return trec_eval's scores with the judgments of `judged`, one array of shape (run, topic) per measure.
 

@@ -9,9 +9,9 @@ from itertools import product
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from bayespool import __version__
+from bayespool.arrays import BoolArray, FloatArray
 from bayespool.comparisons import paired_t
 from bayespool.comparisons.reliability import Reliability, reliability
 from bayespool.comparisons.significance import SIGNIFICANCE_LEVEL, significant_pairs
@@ -130,7 +130,7 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
     title = "Organizations left out of the pool"
     settings: LeaveOutSettings
     n_pooled_runs: Mapping[str, int]
-    scores_in_truth: Mapping[tuple[str, str], npt.NDArray[np.float64]]
+    scores_in_truth: Mapping[tuple[str, str], FloatArray]
     scores_in_pool: Mapping[str, Mapping[str, float]]
     clusters: tuple[RunCluster, ...]
     topic_scores: Mapping[str, TopicScores]
@@ -283,7 +283,7 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
             rows, columns=["cluster", "run_id", "organization", "n_runs", "left_out", "stays"]
         )
 
-    def significant(self, measure: object) -> npt.NDArray[np.bool_]:
+    def significant(self, measure: object) -> BoolArray:
         """Return a mask of reported run pairs whose true scores differ significantly at 5 %, shape (run,
         run).
 
@@ -370,7 +370,7 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
         """Return the number of topics shared by all reported runs, used in Tukey's test and `reliability`."""
         return int(_complete_topics(self.true_scores(measure)).shape[1])
 
-    def true_scores(self, measure: object) -> npt.NDArray[np.float64]:
+    def true_scores(self, measure: object) -> FloatArray:
         """Return true scores of the reported runs, shape (run, topic); NaN for topics without a score."""
         name = self._measure(measure)
         rows = self._reported
@@ -430,7 +430,7 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
         return str(parsed)
 
     @cached_property
-    def _significant(self) -> dict[str, npt.NDArray[np.bool_] | None]:
+    def _significant(self) -> dict[str, BoolArray | None]:
         """Result of `significant` for each measure; None if no two runs can be tested."""
         return {str(m): self.significant(m) if self._is_testable(m) else None for m in self.settings.measures}
 
@@ -453,7 +453,7 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
         return {**error_columns(rows, "sre"), "sre_star": star, **ranks, **decided}
 
 
-def _complete_topics(scores: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def _complete_topics(scores: FloatArray) -> FloatArray:
     """Return the scores on topics without a missing score, shape (run, topic)."""
     return scores[:, ~np.isnan(scores).any(axis=0)]
 

@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
-import numpy.typing as npt
 
-from bayespool.arrays import Progress
+from bayespool.arrays import BoolArray, FloatArray, OrderArray, Progress
 from bayespool.collection import Collection
 from bayespool.collection.collection import expect_collection
 from bayespool.corrections.lipani import INDICATORS, AntiPrecision
@@ -114,13 +113,11 @@ class RunsLeftOut(Design):
         """Return the names that seed a fold: the kind of unit left out and its name."""
         return ("organization" if settings.is_by_column else settings.by, part.name)
 
-    def topics(self, collection: Collection, part: Part, settings: LeaveOutSettings) -> npt.NDArray[np.bool_]:
+    def topics(self, collection: Collection, part: Part, settings: LeaveOutSettings) -> BoolArray:
         """Return a mask of all topics, or of the topics for which the run retrieved documents."""
         return scored_topics(collection, part.run_ids, settings.denominator)
 
-    def judged_in_truth(
-        self, collection: Collection, part: Part, settings: LeaveOutSettings
-    ) -> npt.NDArray[np.bool_]:
+    def judged_in_truth(self, collection: Collection, part: Part, settings: LeaveOutSettings) -> BoolArray:
         """Return a mask of documents judged in the truth, or of all documents for ``unseen="estimated"``."""
         if settings.unseen == "estimated":
             return np.ones(len(collection.relevance), dtype=bool)
@@ -411,7 +408,7 @@ def best_runs(
     return tuple(runs[i] for i in best_positions(score, top))
 
 
-def best_positions(score: npt.NDArray[np.float64], top: float) -> npt.NDArray[np.intp]:
+def best_positions(score: FloatArray, top: float) -> OrderArray:
     """Return ascending indices of the best ``top`` % of scores; ties go to the earlier index."""
     return np.sort(np.argsort(-score, kind="stable")[: n_best(len(score), top)])
 
@@ -426,9 +423,7 @@ def n_best(n_runs: int, top: float) -> int:
     return n_kept
 
 
-def scored_topics(
-    collection: Collection, run_ids: tuple[str, ...], denominator: str
-) -> npt.NDArray[np.bool_]:
+def scored_topics(collection: Collection, run_ids: tuple[str, ...], denominator: str) -> BoolArray:
     """Return a mask of the topics in each run's mean score, shape (run, topic)."""
     index = collection.run_index(run_ids)
     if denominator == "qrels":

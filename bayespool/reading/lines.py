@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 
-from bayespool.arrays import AnyArray, FloatArray, IndexArray, IntArray, OrderArray
+from bayespool.arrays import AnyArray, FloatArray, IndexArray, IntArray, Levels, OrderArray
 from bayespool.errors import InputError
 from bayespool.reading.files import MEMORY
 from bayespool.reading.records import Skipped
@@ -205,7 +205,7 @@ def _one_delimiter(text: bytes) -> tuple[bytes, str]:
     return text.strip(delimiter), delimiter.decode()
 
 
-def _has_blanks_together(characters: npt.NDArray[np.uint8]) -> bool:
+def _has_blanks_together(characters: Levels) -> bool:
     """Return whether two neighbors are white space."""
     is_blank = characters <= ord(" ")
     n = len(is_blank)

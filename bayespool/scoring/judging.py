@@ -9,11 +9,10 @@ from functools import cached_property
 from typing import Any, NamedTuple, Unpack
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from bayespool import __version__
-from bayespool.arrays import BoolArray, FloatArray, IntArray, Progress
+from bayespool.arrays import BoolArray, FloatArray, IntArray, OrderArray, Progress
 from bayespool.collection import Collection
 from bayespool.measures import Measure
 from bayespool.measures.populations import topic_width
@@ -73,7 +72,7 @@ class JudgingOrder(NamedTuple):
     not.
     """
 
-    unknown: npt.NDArray[np.intp]
+    unknown: OrderArray
     expected: FloatArray
     remaining: FloatArray
     n_needed: int | None
@@ -112,7 +111,7 @@ class NextJudgments(ListForAssessors):
     completion: Completion
     measure: Measure
     target: Target
-    unknown: npt.NDArray[np.intp]
+    unknown: OrderArray
     expected: FloatArray
     remaining: FloatArray
     chance: FloatArray

@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from bayespool import __version__
-from bayespool.arrays import Progress
+from bayespool.arrays import AnyArray, Progress
 from bayespool.collection import Collection, add_judges
 from bayespool.collection.contents import DepthPool
 from bayespool.collection.packing import join_runs, pack, pool_alone, read_count, unpack
@@ -375,7 +375,7 @@ def _pack_results(recorded: Mapping[str, Recorded]) -> bytes:
     """Return arrays as a Parquet file with a row each."""
     rows = [(key, name, array) for key in sorted(recorded) for name, array in sorted(recorded[key].items())]
 
-    def values(of_type: npt.DTypeLike) -> list[npt.NDArray[Any]]:
+    def values(of_type: npt.DTypeLike) -> list[AnyArray]:
         return [array.ravel() if array.dtype == of_type else np.zeros(0, of_type) for _, _, array in rows]
 
     return parquet_member(

@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from bayespool import interruption
+from bayespool.arrays import AnyArray
 from bayespool.errors import InputError, OutputError
 from bayespool.tables.parquet_headers import read_chunks, read_pages
 
@@ -432,7 +432,7 @@ def _read_table(content: bytes) -> tuple[Any, dict[str, Any]] | None:
 
 
 def build_container(
-    groups: Mapping[str, Mapping[str, npt.NDArray[Any]]],
+    groups: Mapping[str, Mapping[str, AnyArray]],
     *,
     dims: Mapping[str, tuple[str, ...]],
     coords: Mapping[str, Any],
