@@ -15,14 +15,7 @@ import pyarrow as pa
 
 from bayespool import __version__
 from bayespool.arrays import IndexArray
-from bayespool.auditing.differences import (
-    COLUMNS,
-    DIFFERENCES,
-    REFUTING,
-    ROUNDING,
-    URN_NUMBERS,
-    Guarantees,
-)
+from bayespool.auditing.differences import COLUMNS, DIFFERENCES, REFUTING, ROUNDING, URN_NUMBERS, Guarantees
 from bayespool.collection import Collection
 from bayespool.collection.own import add_note
 from bayespool.errors import InputError, InputWarning, warn_caller

@@ -18,14 +18,7 @@ import pyarrow.compute as pc
 
 from bayespool.arrays import AnyArray, BoolArray, IntArray, LevelArray, OrderArray
 from bayespool.collection.attributes import gather_attributes, unpack_attributes
-from bayespool.collection.build import (
-    EncodedRun,
-    Encoding,
-    LinesByTopic,
-    Pairs,
-    arranged,
-    finish_collection,
-)
+from bayespool.collection.build import EncodedRun, Encoding, LinesByTopic, Pairs, arranged, finish_collection
 from bayespool.collection.collection import Collection
 from bayespool.collection.contents import DepthPool, Judge
 from bayespool.collection.copies import adopt_copies, replace_copies

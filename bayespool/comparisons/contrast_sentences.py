@@ -23,10 +23,7 @@ if TYPE_CHECKING:
 _MAX_PAIRS = 3
 _SAMPLES: dict[bool, dict[Scope, str]] = {
     False: {"population": "On topics like these, within groups,", "groups": "On groups like these"},
-    True: {
-        "population": "On topics and runs like these",
-        "groups": "On groups and runs like these",
-    },
+    True: {"population": "On topics and runs like these", "groups": "On groups and runs like these"},
 }
 """Names of the wider scopes in sentences, by whether systems are compared."""
 

@@ -33,12 +33,7 @@ from bayespool.arrays import AnyArray, FloatArray
 from bayespool.defaults import fill_ci_prob
 from bayespool.errors import InputError
 from bayespool.measures import Estimates, Measure, Values, equal_tailed_interval
-from bayespool.measures.populations import (
-    AddedVariance,
-    average_runs,
-    population_draws,
-    topic_variance,
-)
+from bayespool.measures.populations import AddedVariance, average_runs, population_draws, topic_variance
 from bayespool.randomness import key_of
 
 

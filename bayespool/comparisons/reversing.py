@@ -25,11 +25,7 @@ from bayespool.collection.rankings import ranked
 from bayespool.comparisons.draws import DRAW_TESTS, significant_draws
 from bayespool.comparisons.outcomes import Reversals
 from bayespool.comparisons.pairs import pair_frame
-from bayespool.comparisons.significance import (
-    adjust_p_values,
-    applied_control,
-    p_values,
-)
+from bayespool.comparisons.significance import adjust_p_values, applied_control, p_values
 from bayespool.corrections import Constants, PlacedCorrection, fit_constants
 from bayespool.errors import InputError
 from bayespool.evidence import score_bounds
@@ -335,12 +331,7 @@ class _Experiment:
     control: PairControl
 
     def rows(
-        self,
-        group: str,
-        runs: tuple[str, ...],
-        judged: Mapping[Measure, Values],
-        n: int,
-        subset: Collection,
+        self, group: str, runs: tuple[str, ...], judged: Mapping[Measure, Values], n: int, subset: Collection
     ) -> Iterator[tuple[dict[str, Any], pd.DataFrame]]:
         """Yield each estimator's row of scores and its rows of pairs, for a group under n judgments.
 

@@ -15,25 +15,13 @@ from bayespool.evidence.difference_bounds import are_differences_sharp
 from bayespool.measures import Normalized
 from bayespool.names import AS_JUDGED, BY_DESIGN, Scope, SignificanceTest
 from bayespool.scoring.score_tables import conditions, missing_topics
-from bayespool.tables.formatting import (
-    counted,
-    interval,
-    level,
-    number,
-    p_value,
-    percent,
-    some_of,
-)
+from bayespool.tables.formatting import counted, interval, level, number, p_value, percent, some_of
 
 if TYPE_CHECKING:
     from bayespool.comparisons.compared import Compared, TestKey
     from bayespool.measures import Measure
 
-_CAUSES = {
-    "topics": "topics",
-    "runs": "runs",
-    "unjudged": "unjudged documents",
-}
+_CAUSES = {"topics": "topics", "runs": "runs", "unjudged": "unjudged documents"}
 """Names of what the variance of a system's score is due to, keyed by the beginnings of columns."""
 _UNLIKELY = 0.01  # a direction that is not worth naming
 _MAX_PAIRS = 3  # of three runs; a leaderboard says more of several
@@ -149,7 +137,7 @@ def comparison_sentence(
 _OTHER_SCOPES: dict[Scope, str] = {
     "population": " For the population of topics that these are sampled from, the interval is {ends} "
     "(probability "
-    "that it is {way} {chance}{equal}).",
+    "that it is {way} {chance}{equal})."
 }
 
 
@@ -483,8 +471,7 @@ def _position(names: Sequence[str], name: object | None, kind: str) -> int:
         return 0
     if str(name) not in names:
         raise InputError(
-            f"no {kind} {str(name)!r} in the comparison",
-            hint=known_names(str(name), names, before="it has "),
+            f"no {kind} {str(name)!r} in the comparison", hint=known_names(str(name), names, before="it has ")
         )
     return list(names).index(str(name))
 

@@ -78,9 +78,7 @@ PAIR = {
 _RISK = Column("risk of\nreversal", "chance", "Probability that judging takes it back.")
 COMPARISON_COLUMNS = PAIR | {
     "scope": Column(
-        "scope",
-        "text",
-        "these-topics: only unjudged documents are uncertain; population: the topics, too.",
+        "scope", "text", "these-topics: only unjudged documents are uncertain; population: the topics, too."
     ),
     "test": Column("test", "text", "The significance test."),
     "difference": Column("a − b", "difference", "Score of run a minus that of run b, by the estimator."),

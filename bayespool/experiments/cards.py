@@ -266,10 +266,7 @@ def _measure_view(trials: Mapping[str, LeaveOutResult]) -> View:
     columns = tuple(list(_MEASURES)[1:]) if trials else ("smallest",)
     smallest = f"minimum detectable difference: detected in {level(_POWER)} of cases at {_LEVEL:g}"
     return View(
-        title="By measure",
-        names=("measure", "group"),
-        columns=columns,
-        note=f"{near}{far}{smallest}",
+        title="By measure", names=("measure", "group"), columns=columns, note=f"{near}{far}{smallest}"
     )
 
 

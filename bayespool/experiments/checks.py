@@ -36,13 +36,7 @@ from bayespool.models.registry import check_priors
 from bayespool.models.terms import refuse_lacking_columns
 from bayespool.names import COMBINED_MODELS
 from bayespool.notes import Note
-from bayespool.posterior import (
-    PosteriorEstimator,
-    PreparedModel,
-    ScoringProblem,
-    Threshold,
-    stacking_weights,
-)
+from bayespool.posterior import PosteriorEstimator, PreparedModel, ScoringProblem, Threshold, stacking_weights
 from bayespool.posterior.estimator import given_settings
 from bayespool.posterior.notes import warn_of_judges
 from bayespool.posterior.preparation import evidence_depth

@@ -226,11 +226,7 @@ class HiddenDocuments:
         return Values(judged.amount[0], judged.unit)
 
     def values(
-        self,
-        runs: OrderArray,
-        documents: OrderArray,
-        block: Levels,
-        measure: Measure | None = None,
+        self, runs: OrderArray, documents: OrderArray, block: Levels, measure: Measure | None = None
     ) -> Values:
         """Return scores of runs with relevance drawn for the given hidden documents, shape (draw, run,
         topic).
@@ -259,12 +255,7 @@ class HiddenDocuments:
         return Values(amount, scored_measure.unit)
 
     def _normalize(
-        self,
-        measure: Normalized,
-        amount: AnyArray,
-        runs: OrderArray,
-        documents: OrderArray,
-        block: Levels,
+        self, measure: Normalized, amount: AnyArray, runs: OrderArray, documents: OrderArray, block: Levels
     ) -> None:
         """Divide unnormalized scores in place by those of the ideal rankings, with hidden documents as drawn.
         Judgments that only the organization contributed are left out; its documents are those of the run

@@ -21,15 +21,7 @@ from bayespool.evidence import score_bounds
 from bayespool.evidence.composition import RunCluster, cluster_runs
 from bayespool.evidence.ideals import ideal_reach
 from bayespool.experiments.decisions import TopicScores, on_grid, pack_topic_scores
-from bayespool.experiments.design import (
-    Design,
-    Graded,
-    Part,
-    Truth,
-    contributors,
-    find_run_types,
-    whole_pool,
-)
+from bayespool.experiments.design import Design, Graded, Part, Truth, contributors, find_run_types, whole_pool
 from bayespool.experiments.graded_runs import result_fields, run_table, total_seconds
 from bayespool.experiments.leave_out_results import LeaveOutResult, LeaveOutSeveralResult
 from bayespool.experiments.running import unlike_ours

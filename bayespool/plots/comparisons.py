@@ -23,10 +23,7 @@ _SCOPES = {
     "these-topics": "these topics",
     "groups": "a population of tasks",
 }
-_LOOKS = {
-    "population": ("0.75", 0.5),
-    "these-topics": (style.POSTERIOR, 1.2),
-}
+_LOOKS = {"population": ("0.75", 0.5), "these-topics": (style.POSTERIOR, 1.2)}
 _AS_JUDGED = "as-judged"
 _MAX_PAIRS_DRAWN = 15
 _MAX_WIDTH_SIDE_BY_SIDE = 8.0  # inches

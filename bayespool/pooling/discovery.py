@@ -15,13 +15,7 @@ from bayespool.collection.contents import SPARSE_NOTE, DepthPool
 from bayespool.collection.copies import TOP_OF_OVERLAP, find_copied_organizations
 from bayespool.collection.own import describe_others
 from bayespool.collection.rankings import blocks
-from bayespool.errors import (
-    InputError,
-    NoPoolWarning,
-    PoolWarning,
-    StatedPoolWarning,
-    warn_caller,
-)
+from bayespool.errors import InputError, NoPoolWarning, PoolWarning, StatedPoolWarning, warn_caller
 from bayespool.notes import Kind, Note, noted
 from bayespool.pooling.candidates import (
     SHARES,

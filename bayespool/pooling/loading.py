@@ -49,14 +49,7 @@ from bayespool.pooling.pools import pool_of_strategy
 from bayespool.pooling.strategy import Strategy
 from bayespool.reading import Judgments, Negative, Order, Organizations, Reading, Runs, gather_qrels
 from bayespool.reading.files import find_files, read_toml
-from bayespool.reading.keys import (
-    FILES,
-    READING_KEYS,
-    ReadingKey,
-    check_key,
-    check_reading,
-    parse_reading,
-)
+from bayespool.reading.keys import FILES, READING_KEYS, ReadingKey, check_key, check_reading, parse_reading
 from bayespool.reading.readers import run_id_from_name
 from bayespool.reading.scope import Exclude, Topics, gather_kept_qrels, read_exclusion, select_topics
 from bayespool.reading.sources import (

@@ -137,9 +137,7 @@ _COLUMNS = {
     "explained": Column("judgments\nexplained", "share", "Share of the judgments that these runs brought."),
     "n_holes": Column("unjudged", "count", "Documents of these runs down to the depth without a judgment."),
     "n_held_out": Column(
-        "held\nout",
-        "count",
-        "Judged documents that only one organization brought: what estimates rest on.",
+        "held\nout", "count", "Judged documents that only one organization brought: what estimates rest on."
     ),
     "relevant": Column("of them\nrelevant", "share", "Share of these that is relevant."),
     "is_taken": Column("taken", "flag", "Whether this is the pool of the collection."),

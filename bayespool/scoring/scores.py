@@ -33,13 +33,7 @@ from bayespool.scoring.readable import (
     score_sentences,
     unjudged_table,
 )
-from bayespool.scoring.score_tables import (
-    UNLABELED,
-    distance_views,
-    list_conditions,
-    notes_of,
-    readable,
-)
+from bayespool.scoring.score_tables import UNLABELED, distance_views, list_conditions, notes_of, readable
 from bayespool.tables import container_bytes
 from bayespool.tables.files import PathLike, atomic_write, read_bytes_back, read_container
 from bayespool.tables.formatting import counted, number, percent, some_of

@@ -61,17 +61,11 @@ def test_a_document_may_have_one_value_on_all_topics() -> None:
 @cases(
     ("text", "wrong"),
     [
-        (
-            "document,x\nd1,2\nd2,abc\n",
-            r"documents.csv, line 3: x is 'abc', no number; write a number",
-        ),
+        ("document,x\nd1,2\nd2,abc\n", r"documents.csv, line 3: x is 'abc', no number; write a number"),
         ("document,x\nd1,2\nd2,inf\n", r"documents.csv, line 3: x is 'inf', no number"),
         ("document,x\nd1,2\nd2,1\nd1,3\n", r"line 4: document 'd1' is repeated; keep one of the rows"),
         ("qid,docno,x\nq,d1,2\nq,d1,\n", r"line 3: document 'd1' is repeated on its topic"),
-        (
-            "document,x\n,2\n",
-            r"documents.csv: table of .*: document is '' in row 1; give each row an id",
-        ),
+        ("document,x\n,2\n", r"documents.csv: table of .*: document is '' in row 1; give each row an id"),
         ("docs,x\nd1,2\n", r"documents.csv: no column of documents in the table .*; there are docs, x"),
         ("document,title\nd1,a\n", r"documents.csv: no column of numbers in the table of documents; name"),
         ("document,x\n", "no column of numbers"),
@@ -194,10 +188,7 @@ def test_every_part_of_the_package_has_the_column(given: Collection) -> None:
 @cases(
     ("estimator", "wrong"),
     [
-        (
-            "posterior-ratio + (1 | bm25)",
-            "bm25 is of documents, and levels are of runs or topics",
-        ),
+        ("posterior-ratio + (1 | bm25)", "bm25 is of documents, and levels are of runs or topics"),
         ("posterior-ratio + bm52", "no column 'bm52'; it has bm25 of documents"),
         ("posterior-background + bm25", "model background has no slopes for bm25"),
     ],

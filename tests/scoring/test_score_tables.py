@@ -266,10 +266,7 @@ def test_many_runs_fit_150_lines_of_80_columns() -> None:
     many: dict[str, Any] = {"run_ids": ids, "notes": own, "std": None, "indicators": {}}
     estimates = tuple(
         dataclasses.replace(
-            e,
-            value=np.repeat(e.value, 129),
-            per_topic=np.repeat(e.per_topic, 129, axis=0),
-            **many,
+            e, value=np.repeat(e.value, 129), per_topic=np.repeat(e.per_topic, 129, axis=0), **many
         )
         for e in one.estimates
     )
