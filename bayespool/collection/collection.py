@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, Self, TypeVar
 
 import numpy as np
 
@@ -24,9 +24,6 @@ from bayespool.errors import InputError, NoCollectionError, did_you_mean, some
 from bayespool.notes import Note
 from bayespool.reading.readers import Reading, read_systems
 from bayespool.reading.records import Qrels
-
-if TYPE_CHECKING:
-    from typing import Self
 
 AnyCollection = TypeVar("AnyCollection", bound=Contents)
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -35,9 +35,6 @@ from bayespool.reading.samples import Sample
 from bayespool.reading.scope import StrangeTopics, strange_topic_note
 from bayespool.tables.formatting import counted
 from bayespool.tables.markup import html_repr, text_table
-
-if TYPE_CHECKING:
-    from typing import Self
 
 _MAX_SPARSE_SHARE = 0.1  # of topics that have a judged nonrelevant document
 SPARSE_NOTE = (

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
+from bayespool.comparisons.compared import Compared
 from bayespool.comparisons.sentences import amount, chance_text, conditional, p_text
 from bayespool.comparisons.tables import mean_test_text
-from bayespool.measures import Normalized
+from bayespool.measures import Measure, Normalized
 from bayespool.measures.groups import ALL_TOPICS, MEAN_OF_GROUPS, groups_text
 from bayespool.names import AS_JUDGED, Scope
 from bayespool.tables.formatting import counted, interval, level, number, p_value, some_of
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from bayespool.comparisons.compared import Compared
-    from bayespool.measures import Measure
 
 _MAX_PAIRS = 3
 _SAMPLES: dict[bool, dict[Scope, str]] = {
@@ -124,8 +120,6 @@ def _sentence(
 
 def _significance(comparison: Compared, measure: Measure, row: Any, turn: int, *, is_open: bool) -> str:
     """Return a sentence on the test of a pair; without a verdict where judging could take it back."""
-    import pandas as pd
-
     p = float(row["p_adjusted"])
     text = f" On the existing judgments the difference of {amount(turn * row['as_judged'])}"
     if np.isnan(p):

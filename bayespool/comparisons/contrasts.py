@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from bayespool.arrays import AnyArray, BoolArray, FloatArray
 from bayespool.collection import Collection
@@ -22,12 +23,8 @@ from bayespool.measures.populations import AddedVariance, average_runs, mean_dra
 from bayespool.measures.values import Values
 from bayespool.names import AS_JUDGED, Control, Estimand, Scope
 from bayespool.randomness import key_of
+from bayespool.scoring import Scores
 from bayespool.tables.formatting import counted
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from bayespool.scoring import Scores
 
 _DECIMALS = 12
 _MAX_CELLS = 1 << 22  # numbers
@@ -235,8 +232,6 @@ def contrast_frame(
 
     ``deciding`` are the estimators whose draws give verdicts, by measure, where there are any.
     """
-    import pandas as pd
-
     frames = [
         pd.DataFrame(columns)
         for measure in scores.measures

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, get_args
+from typing import Any, get_args
 
 import numpy as np
 
+from bayespool.comparisons.compared import Compared, TestKey
 from bayespool.comparisons.draws import DrawComparison, SignificantDraws
 from bayespool.comparisons.significance import effect_sizes
 from bayespool.comparisons.tables import test_text
 from bayespool.errors import InputError, known_names
 from bayespool.evidence.difference_bounds import are_differences_sharp
-from bayespool.measures import Normalized
+from bayespool.measures import Measure, Normalized
 from bayespool.names import AS_JUDGED, BY_DESIGN, Scope, SignificanceTest
 from bayespool.scoring.score_tables import conditions, missing_topics
 from bayespool.tables.formatting import counted, interval, level, number, p_value, percent, some_of
-
-if TYPE_CHECKING:
-    from bayespool.comparisons.compared import Compared, TestKey
-    from bayespool.measures import Measure
 
 _CAUSES = {"topics": "topics", "runs": "runs", "unjudged": "unjudged documents"}
 """Names of what the variance of a system's score is due to, keyed by the beginnings of columns."""

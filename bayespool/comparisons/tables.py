@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
+from bayespool.comparisons.compared import Compared
 from bayespool.comparisons.pairs import COMMON_COLUMNS
 from bayespool.measures.groups import MEAN_OF_GROUPS
 from bayespool.names import AS_JUDGED, BY_DESIGN
@@ -18,9 +19,6 @@ from bayespool.tables import Citation, cite
 from bayespool.tables.formatting import counted, level, percent, some_of
 from bayespool.tables.markup import Arrangement
 from bayespool.tables.table import Column, IntervalColumn, Pivot, Table, View, ViewColumn, WithSuperscripts
-
-if TYPE_CHECKING:
-    from bayespool.comparisons.compared import Compared
 
 PAIR_COLUMNS = ("as-judged", "bounds", "p", "difference", "interval", "chance", "risk")
 """Names of available columns in tables of run pairs for papers."""

@@ -6,9 +6,10 @@ import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
+import pandas as pd
 
 from bayespool.arrays import BoolArray
 from bayespool.experiments.design import error_columns, interval_summary
@@ -27,9 +28,6 @@ from bayespool.notes import Note
 from bayespool.report.result import Figure
 from bayespool.tables.formatting import counted, level, number
 from bayespool.tables.table import COLUMNS, Column, Pivot, Table, View
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 BIAS_MEASURES = ("mae", "sre", "sre_star")
 """Columns with measures for the bias of a pool, in the table ``summary`` of `Budgets`."""

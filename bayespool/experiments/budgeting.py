@@ -15,9 +15,10 @@ import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
+from typing import Any, ClassVar, Literal, cast
 
 import numpy as np
+import pandas as pd
 
 from bayespool.arrays import BoolArray, OrderArray, Progress
 from bayespool.collection import Collection
@@ -47,9 +48,6 @@ from bayespool.pooling.pools import with_strategy_pool
 from bayespool.pooling.registry import stops_at, strategy_text
 from bayespool.pooling.strategy import retrieved_by
 from bayespool.posterior import PosteriorEstimator
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 PAPER_BUDGETS = tuple(range(5_000, 80_001, 5_000))
 """Judging budgets used by Lipani et al. (2017)."""

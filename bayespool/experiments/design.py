@@ -14,10 +14,11 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from bayespool.arrays import AnyArray, BoolArray, FloatArray, IntArray, OrderArray
 from bayespool.collection import Collection
@@ -44,9 +45,6 @@ from bayespool.posterior.notes import warn_of_judges
 from bayespool.randomness import seed_of
 from bayespool.scoring.cautions import warn_of_unused_relevance
 from bayespool.tables.formatting import counted
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 IntDraws = AnyArray
 

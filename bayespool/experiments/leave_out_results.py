@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from functools import cached_property, partial
 from itertools import product
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
+import pandas as pd
 
 from bayespool import __version__
 from bayespool.arrays import BoolArray, FloatArray
@@ -49,9 +50,6 @@ from bayespool.tables.files import records
 from bayespool.tables.formatting import counted, number
 from bayespool.tables.table import Column, IntervalColumn, Table, View
 from bayespool.validation import check_share
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _CLUSTERS = {
     "cluster": Column("cluster", "text", "Name of the cluster; the first is the largest."),
@@ -272,8 +270,6 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
             yield f"{cluster.name}: {text}: {some(cluster.run_ids, 6)}"
 
     def _cluster_frame(self) -> pd.DataFrame:
-        import pandas as pd
-
         rows = [
             (cluster.name, run, organization, len(cluster.run_ids), not cluster.stays, cluster.stays)
             for cluster in self.clusters
@@ -411,8 +407,6 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
 
     def _reliability_frame(self) -> pd.DataFrame:
         """Return `Reliability` by measure, for measures with at least two runs and two topics."""
-        import pandas as pd
-
         rows = []
         columns = ["measure", "n_runs", *(f.name for f in fields(Reliability))]
         for measure in self.settings.measures:
@@ -529,8 +523,6 @@ class LeaveOutSeveralResult(Result):
 
     def _stacked(self, table: str) -> pd.DataFrame:
         """Return a table with the rows from all collections, named in the first column."""
-        import pandas as pd
-
         frames = [result.to_frame(table) for result in self.results.values()]
         stacked = pd.concat(frames, ignore_index=True)
         stacked.insert(0, "collection", np.repeat(list(self.results), [len(frame) for frame in frames]))
@@ -548,8 +540,6 @@ class LeaveOutSeveralResult(Result):
     @cached_property
     def _overall(self) -> pd.DataFrame:
         """Geometric means of the MAE and numbers of collections by measure and estimator."""
-        import pandas as pd
-
         labels, measures = list(self.settings.labels), self._summary.groupby("measure", sort=False)
         columns = {
             measure: over_collections(
@@ -582,8 +572,6 @@ class LeaveOutSeveralResult(Result):
 
 def over_collections(errors: pd.DataFrame) -> pd.DataFrame:
     """Return columns of ``overall`` by estimator from errors by collection and estimator, NaN if unknown."""
-    import pandas as pd
-
     has_zero = (errors < _ROUNDING).any(axis=1)
     averaged = errors[~has_zero]
     n_averaged = averaged.notna().sum()

@@ -8,9 +8,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
+import pandas as pd
 
 from bayespool.arrays import BoolArray, FloatArray, OrderArray, Progress
 from bayespool.collection import Collection
@@ -30,12 +31,8 @@ from bayespool.measures import Measure, Normalized, Values
 from bayespool.names import PairTest, Runs, Unseen
 from bayespool.notes import Note
 from bayespool.pooling.loading import check_collection_names
+from bayespool.posterior import PosteriorEstimator
 from bayespool.tables.formatting import counted, some_of
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from bayespool.posterior import PosteriorEstimator
 
 
 @dataclass(frozen=True)

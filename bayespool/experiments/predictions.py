@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 from scipy.special import expit, logsumexp
 
 from bayespool import __version__
@@ -30,8 +31,6 @@ from bayespool.posterior.preparation import evidence_depth
 from bayespool.tables.formatting import counted
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from bayespool.inference import Engine, Fit
 
 
@@ -123,8 +122,6 @@ class HeldOutPrediction:
         """Return this model's rows of the table ``runs`` in `bayespool.ModelChecks`, with ``ci_prob``
         intervals.
         """
-        import pandas as pd
-
         ci_prob = fill_ci_prob(ci_prob)
         base, ends = self.known, self.interval(ci_prob)
         frame = pd.DataFrame(

@@ -7,13 +7,13 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+import pandas as pd
 
 from bayespool.errors import InputError
 from bayespool.plots import style
 from bayespool.tables.formatting import counted, level, literal
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Unpack
 
+import pandas as pd
+
 from bayespool import __version__, plots
 from bayespool.defaults import rc_context
 from bayespool.errors import InputError, known_names
@@ -34,7 +36,6 @@ from bayespool.tables.replacing import check_replaceable
 from bayespool.tables.table import Table
 
 if TYPE_CHECKING:
-    import pandas as pd
     from rich.console import Console
 
 FigureFormat = Literal["png", "svg", "none"]

@@ -7,7 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
+
+import pandas as pd
 
 from bayespool.errors import InputError
 from bayespool.notes import Note
@@ -18,9 +20,6 @@ from bayespool.tables.files import PathLike, digest, read_back, read_bytes_back
 from bayespool.tables.formatting import some_of
 from bayespool.tables.markup import one_line
 from bayespool.tables.table import Table, table_from_json
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 class NotStoredError(InputError, AttributeError):
@@ -185,8 +184,6 @@ _BROKEN = (ValueError, KeyError, TypeError, AttributeError, RecursionError, Over
 
 def result_of_json(content: bytes) -> StoredResult | None:
     """Return the result stored in a JSON file's content, or None if there is none."""
-    import pandas as pd
-
     try:
         document = json.loads(content)
         if "command" in document:

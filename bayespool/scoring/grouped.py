@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
+from bayespool.arrays import AnyArray, FloatArray
 from bayespool.evidence import Bounds
 from bayespool.measures import Estimates, Measure
 from bayespool.measures.groups import ALL_TOPICS, MEAN_OF_GROUPS, Groups, groups_text
 from bayespool.measures.populations import estimate_groups, estimate_population
+from bayespool.names import Scope
 from bayespool.scoring.score_tables import conditions, main_estimator, missing_topics
 from bayespool.tables.formatting import interval, level, number
 from bayespool.tables.table import Column, IntervalColumn, Pivot, Table, View
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from bayespool.arrays import AnyArray, FloatArray
-    from bayespool.names import Scope
 
 GROUP_COLUMNS = {
     "group": Column("group", "text", "Group of topics; mean of groups: with equal weight."),
@@ -71,8 +68,6 @@ def groups_frame(
     random_seed: int,
 ) -> pd.DataFrame:
     """Return the frame of `groups_table`."""
-    import pandas as pd
-
     rows = (
         columns
         for e in estimates

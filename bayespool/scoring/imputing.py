@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import Any, Unpack
 
 import numpy as np
+import pandas as pd
 
 from bayespool import __version__
 from bayespool.arrays import IndexArray, Progress
@@ -99,8 +100,6 @@ class Imputations(Result):
 
     def tables(self) -> tuple[Table, ...]:
         """Return a table with one row per set of completed qrels."""
-        import pandas as pd
-
         columns = {"file": self._names, "draw": self.draws, "n_judged": self.n_judged}
         columns |= {"n_completed": self.completed.shape[1], "n_relevant": (self.completed > 0).sum(axis=1)}
         return (Table("files", "Completed qrels", pd.DataFrame(columns), _COLUMNS),)

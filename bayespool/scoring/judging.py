@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any, NamedTuple, Unpack
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 
 from bayespool import __version__
@@ -170,8 +171,6 @@ class NextJudgments(ListForAssessors):
 
     def tables(self) -> tuple[Table, ...]:
         """Return a table with one row per document, most informative first."""
-        import pandas as pd
-
         u = self.completion.unknowns
         frame = pd.DataFrame(
             {

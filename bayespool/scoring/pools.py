@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
+import pandas as pd
 
 from bayespool import __version__
 from bayespool.collection import Collection
@@ -100,8 +101,6 @@ class CandidatePools(Result):
 
     def tables(self) -> tuple[Table, ...]:
         """Return a table with one row per candidate pool."""
-        import pandas as pd
-
         pooled = tuple(np.flatnonzero(self.collection.pooled).tolist())
         n_judged, rows = max(self.report.n_judged, 1), []
         for pool, (n_held_out, relevant) in zip(self.pools, self.held_out, strict=True):
@@ -235,8 +234,6 @@ class DocumentsToJudge(ListForAssessors):
 
     def _topics(self) -> Table:
         """Return a table of judgments per topic up to the end set by the stopping rule or the budget."""
-        import pandas as pd
-
         rows = []
         for topic, query_id in enumerate(self.collection.query_ids):
             pair = self.chosen.pair[self.chosen.start[topic] : self.chosen.start[topic + 1]]
@@ -251,8 +248,6 @@ class DocumentsToJudge(ListForAssessors):
 
     def _contributors(self) -> Table:
         """Return a table of contributions per organization, or per run if each organization has one run."""
-        import pandas as pd
-
         who = self.contributions
         alone = bool((who.n_runs == 1).all())
         frame = pd.DataFrame(

@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 import bayespool.scoring.estimators  # noqa: F401  # registers those that the report of a stored result describes
 from bayespool.arrays import BoolArray
@@ -18,9 +19,9 @@ from bayespool.measures import Estimates, Measure, parse_measure
 from bayespool.measures.estimates import draws_container
 from bayespool.measures.groups import Groups
 from bayespool.measures.populations import estimate_population
-from bayespool.names import DEFAULT_ESTIMATORS
+from bayespool.names import DEFAULT_ESTIMATORS, Scope
 from bayespool.notes import Note, noted
-from bayespool.report.result import content
+from bayespool.report.result import FigureFormat, content
 from bayespool.report.stored import StoredResult, read_result, result_of_json
 from bayespool.scoring.checked_by_design import check_notes, design_sentences
 from bayespool.scoring.columns import RUN_COLUMNS
@@ -39,13 +40,6 @@ from bayespool.tables.files import PathLike, atomic_write, read_bytes_back, read
 from bayespool.tables.formatting import counted, number, percent, some_of
 from bayespool.tables.markup import one_line
 from bayespool.tables.table import Table
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from bayespool.names import Scope
-    from bayespool.report.result import FigureFormat
-
 
 _GROUP = "scores"  # of a container: the JSON document of the scores
 _TEXT = {"run_id", "query_id", "measure", "estimator", "note"}
@@ -449,8 +443,6 @@ class Scores(ReadableScores):
         return len(self.run_ids) * len(self.query_ids) <= _MAX_ROWS_ON_A_PAGE
 
     def _frame(self, *, per_topic: bool) -> pd.DataFrame:
-        import pandas as pd
-
         n_topics, frames = len(self.query_ids) if per_topic else 1, []
         for measure, bounds in zip(self.measures, self.bounds, strict=True):
             columns = {column.name: column.compute(bounds, per_topic) for column in RUN_COLUMNS}
@@ -492,8 +484,6 @@ class Scores(ReadableScores):
         }
 
     def _notes_table(self) -> Table:
-        import pandas as pd
-
         rows = [
             {"run_id": run, "measure": str(measure), "kind": note.kind, "note": note}
             for (run, measure), notes in self.run_notes.items()
