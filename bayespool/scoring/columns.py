@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from bayespool.arrays import FloatArray
-from bayespool.evidence import Bounds
-from bayespool.measures import Values
+if TYPE_CHECKING:
+    from bayespool.arrays import FloatArray
+    from bayespool.evidence import Bounds
+    from bayespool.measures import Values
 
 
 @dataclass(frozen=True)
