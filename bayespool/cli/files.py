@@ -179,7 +179,7 @@ class Files:
 
     @cached_property
     def _descriptions(self) -> dict[Path, Description]:
-        """What the files of collections say that are not prepared."""
+        """Descriptions by the files of collections that are not prepared."""
         from bayespool.pooling.loading import read_description
 
         return {path: read_description(path) for path in self.collections if path.suffix != PREPARED_SUFFIX}
