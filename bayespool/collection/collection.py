@@ -5,13 +5,13 @@ from __future__ import annotations
 import dataclasses
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 
 import numpy as np
 
 from bayespool.arrays import AnyArray
 from bayespool.collection.attributes import NO_ATTRIBUTES, Attributes, Of, Table, gather_attributes
-from bayespool.collection.contents import Contents
+from bayespool.collection.contents import AnyCollection, Contents
 from bayespool.collection.document_columns import gather_document_columns
 from bayespool.collection.own import (
     attach_own_judgments,
@@ -24,8 +24,6 @@ from bayespool.errors import InputError, NoCollectionError, did_you_mean, some
 from bayespool.notes import Note
 from bayespool.reading.readers import Reading, read_systems
 from bayespool.reading.records import Qrels
-
-AnyCollection = TypeVar("AnyCollection", bound=Contents)
 
 
 class Collection(Contents):

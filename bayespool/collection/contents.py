@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar, Protocol, Self
+from typing import Any, ClassVar, Protocol, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -42,8 +42,6 @@ SPARSE_NOTE = (
     "construction, and says nothing of other documents; interpolated, smoothed and condensed-list rest on it"
 )
 """Note for collections with hardly any nonrelevant judgments."""
-
-
 _GRADE_QUANTILES = (0.25, 0.5, 0.75, 0.875, 0.95)  # finer at the top, as relevant documents are few
 MOST_GRADES = 6
 """Maximum number of label grades; more distinct labels are binned by quantiles."""
@@ -70,9 +68,7 @@ class Judge(ReadOnlyArrays):
     replicates: FloatArray | None = None
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        super().__setstate__(
-            {name: value for name, value in state.items() if name != "grade"}
-        )  # a cached array
+        super().__setstate__({n: v for n, v in state.items() if n != "grade"})  # a cached array
 
     def __repr__(self) -> str:
         grades = "" if len(self.thresholds) == 0 else f", {len(self.thresholds) + 1} grades"
@@ -238,7 +234,7 @@ def place_values(values: AnyArray, fill: float = UNJUDGED, *, place: IntArray, n
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Contents(ReadOnlyArrays):
-    """Runs, pool and judgments with the attributes of `Collection`, which has them as its own."""
+    """Runs, pool and judgments with the attributes that `Collection` describes."""
 
     run_ids: tuple[str, ...]
     query_ids: tuple[str, ...]
@@ -515,6 +511,9 @@ class Contents(ReadOnlyArrays):
         (table,) = (table for table in self.documents if name in table.columns)
         row = self.document_rows(table).fill_null(-1).to_numpy()
         return np.asarray(np.append(table.columns[name], np.nan)[row])
+
+
+AnyCollection = TypeVar("AnyCollection", bound=Contents)
 
 
 def find_pairs(collection: Contents, query_id: pa.DictionaryArray, doc_id: pa.StringArray) -> OrderArray:

@@ -6,19 +6,23 @@ import dataclasses
 from bisect import bisect
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import TypeVar
 
 import numpy as np
 import pyarrow as pa
 
 from bayespool.arrays import BoolArray, FloatArray, IndexArray, IntArray, LevelArray, OrderArray
-from bayespool.collection.contents import Contents, Judge, find_pairs, place_values, topic_codes
+from bayespool.collection.contents import (
+    AnyCollection,
+    Contents,
+    Judge,
+    find_pairs,
+    place_values,
+    topic_codes,
+)
 from bayespool.collection.rankings import Rankings
 from bayespool.errors import InputError, InputWarning, warn_caller
 from bayespool.reading.records import UNJUDGED, Labels, Qrels
 from bayespool.tables.formatting import counted
-
-AnyCollection = TypeVar("AnyCollection", bound=Contents)
 
 _DEPTH = 30  # of documents that are compared: nonrelevant ones further down are easier to tell
 _MIN_DOCUMENTS = 50  # judged ones with labels

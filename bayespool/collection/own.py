@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Sequence
-from typing import TypeVar
 
 import numpy as np
 import pyarrow as pa
 
 from bayespool.arrays import AnyArray, BoolArray, IntArray
-from bayespool.collection.contents import Contents, OwnJudgments, topic_codes
+from bayespool.collection.contents import AnyCollection, Contents, OwnJudgments, topic_codes
 from bayespool.collection.judges import with_documents
 from bayespool.collection.rankings import ranked
 from bayespool.errors import InputError, InputWarning, did_you_mean, some, warn_caller
 from bayespool.names import By
 from bayespool.reading.records import UNJUDGED, Qrels, relevance_codes
 from bayespool.validation import check_choice, listed
-
-AnyCollection = TypeVar("AnyCollection", bound=Contents)
 
 _MAX_DOCUMENTS_IN_MESSAGE = 5
 _MAX_SHARE_OF_OTHERS = 0.1  # of judgments that are evidence: documents that no run outside the pool retrieves

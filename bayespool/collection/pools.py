@@ -1,4 +1,4 @@
-"""Depth pools, the protocol for all pools, and the sole contributor to each document."""
+"""The sole contributor to each document of a pool."""
 
 from __future__ import annotations
 
