@@ -312,7 +312,8 @@ def leave_out_resolved(
             for measure, scores in result.rest["true_scores"].items()
             for run, run_scores in zip(result.part.run_ids, np.array(scores), strict=True)
         }
-    except ValueError:  # of stored work, not as many as runs
+        seconds = total_seconds(results)
+    except (AttributeError, TypeError, ValueError):  # of stored work, such as not as many as runs
         raise unlike_ours(Path(execution["folder"]) / design.subfolder(settings)) from None
     pools: dict[str, dict[str, tuple[str, ...]]] = {measure: {} for measure in in_pool}
     for part in folds:
@@ -326,7 +327,7 @@ def leave_out_resolved(
         **fields,
         n_pooled_runs={str(m): len(runs) for m in settings.measures},
         scores_in_truth=true_scores,
-        seconds=total_seconds(results),
+        seconds=seconds,
         clusters=design.clusters,
         _rows=with_reported(rows, ["measure", "estimator"], "truth", settings.top, every=is_chosen),
         scores_in_pool={m: dict(zip(runs, v.means().tolist(), strict=True)) for m, v in in_pool.items()},
