@@ -1,15 +1,7 @@
 __version__: str
 
-from .auditing import (
-    Audit as Audit,
-    audit as audit,
-    audit_judges as audit_judges,
-    read_audit as read_audit,
-)
-from .collection import (
-    Collection as Collection,
-    build_collection as build_collection,
-)
+from .auditing import Audit as Audit, audit as audit, audit_judges as audit_judges, read_audit as read_audit
+from .collection import Collection as Collection, build_collection as build_collection
 from .comparisons import (
     Comparison as Comparison,
     ComparisonPlan as ComparisonPlan,
@@ -23,13 +15,8 @@ from .comparisons import (
     plan_comparison as plan_comparison,
     score_several as score_several,
 )
-from .corrections import (
-    register_estimator as register_estimator,
-)
-from .defaults import (
-    rc_context as rc_context,
-    rcParams as rcParams,
-)
+from .corrections import register_estimator as register_estimator
+from .defaults import rc_context as rc_context, rcParams as rcParams
 from .evidence import (
     Predictor as Predictor,
     composition_effects as composition_effects,
@@ -77,9 +64,7 @@ from .posterior import (
     fit as fit,
     model_graph as model_graph,
 )
-from .question import (
-    Question as Question,
-)
+from .question import Question as Question
 from .reading import (
     UNJUDGED as UNJUDGED,
     qrels_from_frame as qrels_from_frame,
@@ -89,11 +74,7 @@ from .reading import (
     read_runs as read_runs,
     run_from_frame as run_from_frame,
 )
-from .report import (
-    StoredResult as StoredResult,
-    read_result as read_result,
-    write_report as write_report,
-)
+from .report import StoredResult as StoredResult, read_result as read_result, write_report as write_report
 from .scoring import (
     Imputations as Imputations,
     NextJudgments as NextJudgments,

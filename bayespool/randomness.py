@@ -8,6 +8,8 @@ from collections.abc import Iterable
 import numpy as np
 import numpy.typing as npt
 
+from bayespool.arrays import FloatArray
+
 __all__ = ["document_keys", "key_of", "normals", "scrambled", "seed_of"]
 
 KeyArray = npt.NDArray[np.uint64]
@@ -35,7 +37,7 @@ def document_keys(random_seed: int, query_id: str, doc_ids: Iterable[str]) -> Ke
     return np.frombuffer(b"".join(keys), dtype="<u8").astype(np.uint64)
 
 
-def normals(n: int, *names: object) -> npt.NDArray[np.float64]:
+def normals(n: int, *names: object) -> FloatArray:
     """Return standard normal numbers seeded by names, shape (n,), where a larger n only appends numbers."""
     return np.random.default_rng(key_of(*names)).standard_normal(n)
 

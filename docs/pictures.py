@@ -381,10 +381,7 @@ def thinning() -> Figure:
             np.arange(1, len(sets) + 1), share, "osD^v"[k] + "-", color=PALETTE[k], ms=3, lw=1.2, label=title
         )
     axes.set(
-        xlabel="organizations in the pool",
-        ylabel="relevant, of new documents",
-        xscale="log",
-        ylim=(0, None),
+        xlabel="organizations in the pool", ylabel="relevant, of new documents", xscale="log", ylim=(0, None)
     )
     axes.set_xticks([1, 2, 5, 10, 20, 40], ["1", "2", "5", "10", "20", "40"])
     return figure

@@ -12,7 +12,7 @@ from bayespool.measures import Estimates, Values
 from bayespool.scoring import Scores, score
 
 POINT = [
-    *("background", "interpolated", "smoothed", "systems-adjustment", "anti-precision", "condensed-list"),
+    *("background", "interpolated", "smoothed", "systems-adjustment", "anti-precision", "condensed-list")
 ]
 MEASURES = ("P@5", "P@10", "P(rel=2)@10")
 

@@ -19,7 +19,8 @@ from bayespool.errors import InputError
 from bayespool.measures.parsing import parse_sole_measure
 from bayespool.notes import Note
 from bayespool.reading import Labels, Qrels
-from bayespool.report.result import Result, cited_by
+from bayespool.report.provenance import cited_by
+from bayespool.report.result import Result
 from bayespool.tables.citations import Citation, cite
 from bayespool.tables.formatting import counted, interval, level, number
 from bayespool.tables.markup import one_line

@@ -15,14 +15,7 @@ import pyarrow as pa
 
 from bayespool import __version__
 from bayespool.arrays import IndexArray
-from bayespool.auditing.differences import (
-    COLUMNS,
-    DIFFERENCES,
-    REFUTING,
-    ROUNDING,
-    URN_NUMBERS,
-    Guarantees,
-)
+from bayespool.auditing.differences import COLUMNS, DIFFERENCES, REFUTING, ROUNDING, URN_NUMBERS, Guarantees
 from bayespool.collection import Collection
 from bayespool.collection.own import add_note
 from bayespool.errors import InputError, InputWarning, warn_caller
@@ -31,9 +24,8 @@ from bayespool.notes import Note, noted
 from bayespool.reading import Qrels
 from bayespool.reading.readers import qrels_content
 from bayespool.reading.records import relevance_codes
-from bayespool.report.provenance import MADE_BY, without_folders
-from bayespool.report.result import Figure, cited_by
-from bayespool.report.saving import file_metadata
+from bayespool.report.provenance import MADE_BY, cited_by, without_folders
+from bayespool.report.result import Figure, file_metadata
 from bayespool.scoring.pools import ListForAssessors
 from bayespool.scoring.score_tables import ideal_sentence
 from bayespool.tables.citations import Citation, cite

@@ -14,7 +14,7 @@ import pyarrow as pa
 from bayespool import __version__
 from bayespool.arrays import FloatArray, IndexArray, OrderArray, Progress
 from bayespool.collection import Collection
-from bayespool.collection.contents import expect_collection
+from bayespool.collection.collection import expect_collection
 from bayespool.collection.own import find_targets
 from bayespool.errors import InputError
 from bayespool.evidence.ideals import open_ranks

@@ -20,7 +20,8 @@ from bayespool.measures.parsing import parse_sole_measure
 from bayespool.notes import Note
 from bayespool.randomness import document_keys
 from bayespool.reading import Labels, Qrels
-from bayespool.report.result import Result, cited_by
+from bayespool.report.provenance import cited_by
+from bayespool.report.result import Result
 from bayespool.tables.citations import Citation, cite
 from bayespool.tables.formatting import counted, number, percent
 from bayespool.tables.markup import one_line

@@ -23,7 +23,7 @@ from bayespool.names import describe_estimator
 from bayespool.notes import Note
 from bayespool.posterior import PosteriorEstimator
 from bayespool.report.provenance import MADE_BY
-from bayespool.report.saving import StoredResult, read_result
+from bayespool.report.stored import StoredResult, read_result
 from bayespool.scoring.asked import Asked, AskedKeywords
 from bayespool.scoring.score_tables import missing_topics
 from bayespool.tables.files import PathLike, read_back

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.arrays import FloatArray, OrderArray
+from bayespool.arrays import FloatArray, LevelArray, OrderArray
 from bayespool.errors import InputError
 from bayespool.evidence.bounds import score_bounds
 from bayespool.evidence.ideals import ideal_reach, judged_tally, ranked_levels
@@ -28,7 +28,7 @@ class TopicOfRun(NamedTuple):
     ranking, shape (1, level). ``chance``: expected worth of all unjudged documents of the topic.
     """
 
-    levels: npt.NDArray[np.int16]
+    levels: LevelArray
     document: OrderArray
     rank: OrderArray
     within: OrderArray
@@ -302,7 +302,7 @@ def _topic_of_run(
     measure: Measure,
     topic: int,
     run: int,
-    levels: npt.NDArray[np.int16],
+    levels: LevelArray,
     tally: Tally,
     chance: FloatArray,
 ) -> TopicOfRun:

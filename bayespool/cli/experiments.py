@@ -29,9 +29,7 @@ if TYPE_CHECKING:
 JOBS = {
     "folder": OUTPUT_OPTIONS["folder"],
     "jobs": own_option(
-        "--jobs",
-        type=int,
-        help="Processes, at most one per part of the work; default: one per core.",
+        "--jobs", type=int, help="Processes, at most one per part of the work; default: one per core."
     ),
 }
 _TASKS = {

@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from bayespool.arrays import Progress
     from bayespool.collection import Collection
     from bayespool.comparisons import Leaderboard
+    from bayespool.pooling.loading import Description
 
 Computed = TypeVar("Computed")
 _WITH_PREPARED = {"organizations", "each_its_own", "exclude", "documents", "judges"}
@@ -143,8 +144,6 @@ class Files:
         InputError
             No judgments, or judgments and runs beside a file that names them.
         """
-        from bayespool.pooling.loading import read_description
-
         self.refuse_beside_collections()
         if len(self.collections) > 1:
             raise InputError("several collections", hint="only score, compare and leave-out take them")
@@ -153,7 +152,7 @@ class Files:
             if self.judges:
                 hint = "labels alone order no runs; draw answers of people: bayespool audit RUNS --judge …"
             raise InputError("no judgments", hint=hint)
-        described = read_description(self.collections[0]).arguments if self.collections else {}
+        described = self._descriptions[self.collections[0]].arguments if self.collections else {}
         judgments = [path for path in self.own_judgments if path.suffix != ".json"]
         given = {
             "qrels": list(self.qrels),
@@ -177,6 +176,13 @@ class Files:
         if self.names_by_path and len({path.stem for path in self.runs}) < len(files):
             return {file: file for file in files}
         return files
+
+    @cached_property
+    def _descriptions(self) -> dict[Path, Description]:
+        """Descriptions by the files of collections that are not prepared."""
+        from bayespool.pooling.loading import read_description
+
+        return {path: read_description(path) for path in self.collections if path.suffix != PREPARED_SUFFIX}
 
     @property
     def prepared(self) -> Path | None:
@@ -284,11 +290,9 @@ class Files:
         """Return keywords with the measure of the described collection, or those of the prepared one, where
         none is named.
         """
-        from bayespool.pooling.loading import read_description
         from bayespool.scoring.prepared import read_measures
 
-        described = [path for path in self.collections if path.suffix != PREPARED_SUFFIX]
-        named = {each for path in described if (each := read_description(path).measure) is not None}
+        named = {each.measure for each in self._descriptions.values() if each.measure is not None}
         if self.prepared is not None and is_of_prepared:
             return {"measures": read_measures(self.prepared), **keywords}
         if len(named) > 1 and "measures" not in keywords:
@@ -328,7 +332,7 @@ class Files:
         after the other.
         """
         from bayespool.comparisons import score_several
-        from bayespool.pooling.loading import check_collection_names, read_description
+        from bayespool.pooling.loading import check_collection_names
         from bayespool.scoring.prepared import read_measures
 
         self.refuse_beside_collections()
@@ -341,7 +345,7 @@ class Files:
         paths, measures = dict[str, Path](), dict[str, Any]()
         for path in self.collections:
             is_prepared = path.suffix == PREPARED_SUFFIX
-            name, _, measure = (path.stem, {}, None) if is_prepared else read_description(path)
+            name, _, measure = (path.stem, {}, None) if is_prepared else self._descriptions[path]
             check_collection_names([*paths, name])
             paths[name], measures[name] = path, read_measures(path) if is_prepared else measure or "P@10"
         keywords = {"measures": measures, **keywords}

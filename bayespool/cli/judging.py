@@ -238,7 +238,7 @@ def _list_strategies(context: click.Context, _: click.Parameter, wanted: bool) -
         ),
         **_documents_file(
             "File for the documents to judge: qrels (also .gz), or a table that has the probability of each "
-            "in a sample, too (.csv, .json, .parquet, .tex, .md, .html). May be repeated.",
+            "in a sample, too (.csv, .json, .parquet, .tex, .md, .html). May be repeated."
         ),
         "list": own_option(
             "--list",

@@ -123,11 +123,7 @@ class Argument(click.Argument):
 
 
 _PATH = click.Path(path_type=Path)
-_FLAGS = {
-    "measures": ("--measure", "-m"),
-    "n_common": ("--common",),
-    "posterior_settings": ("--posterior",),
-}
+_FLAGS = {"measures": ("--measure", "-m"), "n_common": ("--common",), "posterior_settings": ("--posterior",)}
 """Flags of parameters whose names are not theirs."""
 _REPEATED = ("measures", "unpool")
 

@@ -87,11 +87,7 @@ def prepare(
     short="Describe a collection: what to know before scoring on it",
 )
 def describe(
-    files: Files,
-    keywords: dict[str, Any],
-    outputs: Outputs,
-    prepared: tuple[Path, ...] = (),
-    jobs: int = -1,
+    files: Files, keywords: dict[str, Any], outputs: Outputs, prepared: tuple[Path, ...] = (), jobs: int = -1
 ) -> None:
     """Describe a collection on one screen: its judgments and its pool, the smallest differences that it
     detects, what not to do with it, and how to cite it.

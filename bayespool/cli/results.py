@@ -177,7 +177,8 @@ class Outputs:
         result's first. The result is printed even where a file fails: a full disk loses no result, a closed
         pipe no file.
         """
-        from bayespool.report.saving import save_folder, write_figures, write_file
+        from bayespool.report.result import save_folder, write_file
+        from bayespool.report.saving import write_figures
 
         _load_matplotlib()
         try:
@@ -208,8 +209,8 @@ class Outputs:
         """Print a result with its first rows and a line after it, a table of it, or JSON."""
         from rich.console import Console
 
-        from bayespool.report.saving import content
-        from bayespool.report.terminal import print_result, print_words
+        from bayespool.report.result import content, print_result
+        from bayespool.report.terminal import print_words
         from bayespool.tables.files import as_bytes, records
 
         if is_as_json():

@@ -8,19 +8,16 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
 from bayespool.arrays import FloatArray
-from bayespool.errors import InputError, some
+from bayespool.errors import InputError
 from bayespool.reading.frames import NAMES, all_columns
 from bayespool.reading.lines import parse_number
 from bayespool.reading.readers import ORGANIZATION_NAMES, Reading, read_columns, with_organizations
 from bayespool.tables.formatting import counted
-
-if TYPE_CHECKING:
-    from bayespool.collection.contents import Collection
 
 Of: TypeAlias = Literal["run", "topic", "document"]
 Table: TypeAlias = Any
@@ -161,31 +158,6 @@ def value_text(value: object) -> str:
     if value is None or value != value or type(value).__name__ in ("NAType", "NaTType"):  # NaN
         return ""
     return str(value).strip()
-
-
-def find_column(collection: Collection, name: str) -> tuple[Of, Attributes, tuple[str, ...]]:
-    """Return what a column is of, and for runs or topics the table that has it and their ids, or raise
-    `InputError`.
-    """
-    tables: dict[Of, Attributes] = {"run": collection.runs, "topic": collection.topics}
-    names: dict[Of, list[str]] = {of: list(table.columns) for of, table in tables.items()}
-    names["document"] = [column for table in collection.documents for column in table.columns]
-    having = [of for of, columns in names.items() if name in columns]
-    if len(having) > 1:
-        both = f"{having[0]}s and {having[1]}s both have a column {name!r}"
-        raise InputError(both, hint="rename one of them")
-    if not having:
-        named = [f"{', '.join(columns)} of {of}s" for of, columns in names.items() if columns]
-        hint = "give columns beside --organizations, or by --reading topics_table=… or documents_table=…"
-        hint = f"it has {' and '.join(named)}" if named else hint
-        hint += " (empty columns, and texts of documents, are left out)"
-        raise InputError(f"the collection has no column {name!r}", hint=hint)
-    of, ids = having[0], collection.run_ids if having == ["run"] else collection.query_ids
-    table = tables.get(of, NO_ATTRIBUTES)
-    if of != "document" and not table.select(ids).columns.get(name):
-        given = f"the table has {some(list(table.columns[name]))}, the collection {some(ids)}"
-        raise InputError(f"no {of} of the collection has a {name}: {given}")
-    return of, table, ids
 
 
 def unpack_attributes(columns: Any) -> Attributes:

@@ -14,10 +14,9 @@ import pyarrow.compute as pc
 
 from bayespool.arrays import AnyArray, BoolArray, IndexArray, IntArray, LevelArray, OrderArray
 from bayespool.collection.attributes import Table, gather_attributes
-from bayespool.collection.contents import Collection
-from bayespool.collection.document_columns import with_attributes
+from bayespool.collection.collection import Collection, with_attributes
+from bayespool.collection.contents import DepthPool
 from bayespool.collection.passages import Documents, best_passages, find_passages, refuse_passages
-from bayespool.collection.pools import DepthPool
 from bayespool.collection.rankings import Rankings, Ties, continues, count_ties, is_ragged
 from bayespool.errors import InputError, InputWarning, known_names, some, warn_caller
 from bayespool.reading.files import MEMORY, check_memory, concatenated

@@ -1,53 +1,33 @@
-"""The `Collection` class, which stores runs and judgments as dense integer arrays."""
+"""What a collection holds: runs, pool, judgments and labels, as dense integer arrays."""
 
 from __future__ import annotations
 
 import dataclasses
 import hashlib
-import os
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import Any, ClassVar, Protocol, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from bayespool.arrays import AnyArray, BoolArray, IntArray, LevelArray, OrderArray
-from bayespool.collection.attributes import (
-    NO_ATTRIBUTES,
-    Attributes,
-    Table,
-    gather_attributes,
-)
-from bayespool.collection.document_columns import DocumentColumns, with_attributes
-from bayespool.collection.judges import Judge
-from bayespool.collection.own import (
-    OwnJudgments,
-    attach_own_judgments,
-    leave_pool,
-    refuse_contradictions,
-    set_own_judgments,
-)
-from bayespool.collection.pools import DepthPool, Pool, find_sole_contributor
-from bayespool.collection.rankings import Rankings, Ties, equal_rank_note, lengths, unranked_note
-from bayespool.errors import (
-    InputError,
-    NoCollectionError,
-    did_you_mean,
-    some,
-)
+from bayespool.arrays import AnyArray, BoolArray, FloatArray, IntArray, LevelArray, OrderArray
+from bayespool.collection.attributes import NO_ATTRIBUTES, Attributes
+from bayespool.collection.document_columns import DocumentColumns
+from bayespool.collection.rankings import Rankings, Ties, equal_rank_note, lengths, unranked_note, within
+from bayespool.errors import InputError, did_you_mean, some
 from bayespool.memo import Memo
 from bayespool.notes import Note
-from bayespool.reading.readers import read_systems
 from bayespool.reading.records import (
     NEVER_JUDGED,
     NO_NEGATIVES,
     UNJUDGED,
     Negatives,
     Order,
-    Qrels,
     RankConflict,
     ReadOnlyArrays,
 )
@@ -56,84 +36,205 @@ from bayespool.reading.scope import StrangeTopics, strange_topic_note
 from bayespool.tables.formatting import counted
 from bayespool.tables.markup import html_repr, text_table
 
-if TYPE_CHECKING:
-    from typing import Self
+_MAX_SPARSE_SHARE = 0.1  # of topics that have a judged nonrelevant document
+SPARSE_NOTE = (
+    "only relevant documents are judged, on nine in ten topics or more: judged precision is 1 there by "
+    "construction, and says nothing of other documents; interpolated, smoothed and condensed-list rest on it"
+)
+"""Note for collections with hardly any nonrelevant judgments."""
+_GRADE_QUANTILES = (0.25, 0.5, 0.75, 0.875, 0.95)  # finer at the top, as relevant documents are few
+MOST_GRADES = 6
+"""Maximum number of label grades; more distinct labels are binned by quantiles."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Collection(ReadOnlyArrays):
-    """Test collection with its topics, runs and relevance judgments.
-
-    Made by `build_collection` or `bayespool.read_collection`. It is immutable and its arrays are read-only;
-    `unpool` and `truncate_pool` return another collection that shares the rankings.
+class Judge(ReadOnlyArrays):
+    """LLM judge with labels for documents in a collection, used as evidence and not as judgments.
 
     Attributes
     ----------
-    run_ids : tuple of str
-        Names of the runs, pooled or not, sorted, in the order of axis ``run``.
-    query_ids : tuple of str
-        Topics of the qrels, numeric ones in numeric order; every mean is over all of them.
-    document : ndarray of int32, shape (run, topic, rank), or Rankings
-        Pair codes from the first rank down, −1 after the end of the run. `Rankings` are indexed alike and
-        replace a dense array that would be large and less than half full.
-    relevance : ndarray of int16, shape (pair,)
-        Judged relevance, 0 or more; for unjudged documents `LISTED` if the qrels list them as being in the
-        pool (−1 in the file), `NEVER_JUDGED` in experiments if the truth does not judge them either, else
-        `UNJUDGED`.
-    pair_topic : ndarray of int32, shape (pair,)
-        Topic of a pair, ascending.
-    doc_ids : pyarrow.StringArray, shape (pair,)
-        Document id of a pair, in byte order within a topic.
-    organizations : tuple of str
-        Names of the organizations.
-    organization : ndarray of int32, shape (run,)
-        Index into `organizations` for each run.
-    pooled : ndarray of bool, shape (run,)
-        Whether a run contributed to the pool.
-    pool : Pool
-        Rule by which contributing runs determine the judged documents, such as a depth per run.
-    attributed_run : ndarray of int32, shape (pair,)
-        Run to which a judgment added by `add_judgments` is attributed; −1 for all others.
-    negatives : Negatives
-        Negative judgments of the qrels file and their meaning.
-    given_run_ids : tuple of str
-        Runs to score, in the order of the user; empty if they were not distinguished.
-    user_organization : int
-        Index of the user's own organization, that of runs to score which no list of organizations names;
-        −1 if there is no such run.
-    score : ndarray of float32, shape (run, topic, rank), or Rankings, or None
-        Scores of the documents in `document`, in single precision, NaN after the end of the run. They need
-        not descend if runs are ordered by rank. None if they were not kept.
-    judges : tuple of Judge
-        LLM judges and their labels.
-    own : OwnJudgments or None
-        The user's own judgments, active or not (`add_judgments`).
-    scope_notes : tuple of str
-        Which topics count, and which documents were taken out, where not all are as in the files.
-    sample : Sample or None
-        The published sample that the judgments are.
-    rank_conflicts : tuple of RankConflict
-        Runs that are ordered by score and whose ranks say otherwise, the one that differs most at the top
-        first.
-    order : {"score", "single-precision", "rank"}
-        What orders the rankings (`build_collection`).
-    ties : tuple of Ties
-        Where documents tie in that order; runs without a tie are left out.
-    strange_topics : tuple of StrangeTopics
-        Runs with topics that the qrels lack, and without some that they have.
-    unranked : tuple of str
-        Runs to score that scores order, since they have no ranks, where ranks order the others.
-    formerly_pooled_run_ids : tuple of str
-        Runs that were taken out of the pool (`unpool`).
-    copied_runs : tuple of (str, str)
-        Runs to score that rank as a run of the pool, each with that run, as which it counts.
-    runs, topics : Attributes
-        Columns of attributes of runs, such as a type, and of topics, which formulas of models may name.
-    documents : tuple of DocumentColumns
-        Columns of numbers of documents, which formulas of models may name, too.
-    memo : Memo
-        What was derived from the collection.
+    name : str
+    label : ndarray of float64, shape (pair,)
+        Label of each document; NaN for none.
+    organization : ndarray of int32, shape (run,), optional
+        Index of the submitter of each run, if that differs from the collection's organizations.
+    replicates : ndarray of float64, shape (replicate, pair), optional
+        Labels each time that the judge was asked, if it was asked several times; ``label`` is their mean.
     """
+
+    name: str
+    label: FloatArray
+    organization: IntArray | None = None
+    replicates: FloatArray | None = None
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__({n: v for n, v in state.items() if n != "grade"})  # a cached array
+
+    def __repr__(self) -> str:
+        grades = "" if len(self.thresholds) == 0 else f", {len(self.thresholds) + 1} grades"
+        return f"<Judge {self.name}: {counted(int(self.is_labeled.sum()), 'label')}{grades}>"
+
+    @property
+    def is_labeled(self) -> BoolArray:
+        """Mask of labeled documents, shape (pair,)."""
+        return ~np.isnan(self.label)
+
+    @cached_property
+    def thresholds(self) -> tuple[float, ...]:
+        """Smallest label in each grade except the lowest, in ascending order.
+
+        Each distinct label is a grade; of more than `MOST_GRADES` five quantiles are, fewer where labels are
+        equal.
+        """
+        values = np.unique(self.label[self.is_labeled])
+        if len(values) > MOST_GRADES:
+            cuts = np.quantile(self.label[self.is_labeled], _GRADE_QUANTILES, method="higher")
+            cuts = cuts if cuts[-1] > values[0] else values[1:2]  # nearly all labels are the lowest
+            values = np.unique(np.append(values[0], cuts))
+        return tuple(values[1:].tolist())
+
+    @cached_property
+    def grade(self) -> npt.NDArray[np.int8]:
+        """Grade of each label from 0, shape (pair,); −1 for unlabeled documents."""
+        grade = np.searchsorted(self.thresholds, self.label, side="right").astype(np.int8)
+        grade[~self.is_labeled] = -1
+        grade.flags.writeable = False
+        return grade
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Hash in 16 hexadecimal digits over the judge's name and labels."""
+        digest = hashlib.blake2b(self.name.encode(), digest_size=8)
+        digest.update(np.ascontiguousarray(self.label).data)
+        return digest.hexdigest()
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class OwnJudgments(ReadOnlyArrays):
+    """User judgments on documents in a collection, in use (active) or not."""
+
+    relevance: LevelArray  # as given, negative where there is none, shape (pair,)
+    # shape (pair,); the others become active when unpooling removes the qrels' judgment
+    is_active: BoolArray
+    path: Path | None = None  # the file, the last of several
+    ignored_judgments: tuple[str, ...] = ()  # numbers and examples of those that never become active
+    notes: tuple[str, ...] = ()  # attached by `add_note`
+
+    @property
+    def is_inactive(self) -> BoolArray:
+        """Mask of user judgments not in use because the qrels judge their documents, shape (pair,)."""
+        return (self.relevance >= 0) & ~self.is_active
+
+    def without(self, documents: BoolArray) -> OwnJudgments:
+        """Return the user judgments without active ones on the given documents, a mask of shape (pair,)."""
+        return dataclasses.replace(
+            self,
+            relevance=np.where(self.is_active & documents, np.int16(UNJUDGED), self.relevance),
+            is_active=self.is_active & ~documents,
+        )
+
+
+Runs = npt.NDArray[np.integer] | Sequence[int]
+
+
+class Pool(Protocol):
+    """Protocol for pools, which determine the judged documents for any set of contributing runs.
+
+    It knows the runs of a collection by position, contributing or not, and can be evaluated without some of
+    them; the collection's ``pooled`` marks those that contributed. Equal pools have equal ``repr``, which the
+    collection's fingerprint includes.
+    """
+
+    @property
+    def depth(self) -> int:
+        """Common pool depth; 0 if no pool is known."""
+
+    def run_depths(self, runs: Runs) -> IntArray:
+        """Return the depth to which each given run was or would be pooled, shape (run,)."""
+
+    @property
+    def is_union(self) -> bool:
+        """Whether a pool from several runs is the union of the pools from each run."""
+
+    @property
+    def looks_at_judgments(self) -> bool:
+        """Whether earlier judgments determined which documents were judged next."""
+
+    def judged(self, collection: Contents, runs: Runs) -> BoolArray:
+        """Return a mask of documents that would be judged if only these runs contributed, shape (pair,)."""
+
+    def known_relevance(self, collection: Contents) -> LevelArray:
+        """Return the known relevance for each document, shape (pair,); negative if unknown."""
+
+    def truncate(self, depth: int) -> Pool:
+        """Return the pool truncated to the top ``depth`` ranks."""
+
+    def select_runs(self, runs: Runs) -> Pool:
+        """Return the pool for a collection restricted to these runs, in this order."""
+
+    def place_documents(self, place: IntArray, n_pairs: int) -> Pool:
+        """Return the pool for a collection that has more documents, which no run retrieves.
+
+        ``place`` has the new pair code of each document, shape (pair,).
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class DepthPool:
+    """Pool made from the top-ranked documents of each run."""
+
+    depth: int  # common depth, which applies to unpooled runs; 0 if no pool is known
+    depths: tuple[int, ...]  # to which each run of the collection was or would have been pooled
+    alternative: str = field(default="", repr=False, compare=False)  # another pool that may have been
+    doubts: tuple[str, ...] = field(default=(), repr=False, compare=False)  # with runs that are not at hand
+    is_union: ClassVar[bool] = True  # a document is judged because of one run alone
+    looks_at_judgments: ClassVar[bool] = False  # ranks alone decide
+
+    @classmethod
+    def even(cls, depth: int, n_runs: int) -> DepthPool:
+        """Return a pool with the same depth for every run."""
+        return cls(depth, (depth,) * n_runs)
+
+    def run_depths(self, runs: Runs) -> IntArray:
+        """Return the depth to which each given run was or would be pooled, shape (run,)."""
+        return np.array(self.depths, dtype=np.int32)[np.asarray(runs, dtype=np.intp)]
+
+    def judged(self, collection: Contents, runs: Runs) -> BoolArray:
+        """Return a mask of documents that any of these runs ranks within its pool depth, shape (pair,)."""
+        index, depths = np.asarray(runs, dtype=np.intp), self.run_depths(runs)
+        inside = np.zeros(len(collection.relevance) + 1, dtype=bool)  # the last is that of −1, no document
+        for depth in np.unique(depths):
+            inside[within(collection.document, index[depths == depth], depth)] = True
+        return inside[:-1]
+
+    def known_relevance(self, collection: Contents) -> LevelArray:
+        """Return the collection's judged relevance, shape (pair,)."""
+        return collection.relevance
+
+    def truncate(self, depth: int) -> DepthPool:
+        """Return the pool with every run's depth limited to ``depth``."""
+        depths = tuple(min(own, depth) for own in self.depths)
+        return DepthPool(min(self.depth, depth), depths, doubts=self.doubts)
+
+    def select_runs(self, runs: Runs) -> DepthPool:
+        """Return the pool restricted to these runs."""
+        return replace(self, depths=tuple(self.depths[int(run)] for run in runs))
+
+    def place_documents(self, place: IntArray, n_pairs: int) -> DepthPool:
+        """Return the same pool: ranks decide."""
+        return self
+
+
+def place_values(values: AnyArray, fill: float = UNJUDGED, *, place: IntArray, n_pairs: int) -> AnyArray:
+    """Return values of documents, shape (…, pair), with one value for the documents of other places."""
+    placed = np.full((*values.shape[:-1], n_pairs), fill, dtype=values.dtype)
+    placed[..., place] = values
+    return placed
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Contents(ReadOnlyArrays):
+    """Runs, pool and judgments with the attributes that `Collection` describes."""
 
     run_ids: tuple[str, ...]
     query_ids: tuple[str, ...]
@@ -343,21 +444,11 @@ class Collection(ReadOnlyArrays):
         for table in self.documents:
             for name in table.columns:
                 digest.update(name.encode())
-                digest.update(table.values(self, name).data)
+                digest.update(self.document_values(name).data)
         for buffer in self.doc_ids.buffers():
             if buffer is not None:
                 digest.update(buffer)
         return digest.hexdigest()
-
-    @cached_property
-    def _sole_organization(self) -> IntArray:
-        """Only organization that contributed each document, shape (pair,) (`sole_contributor`)."""
-        return find_sole_contributor(self, self.organization)
-
-    @cached_property
-    def _sole_run(self) -> IntArray:
-        """Only run that contributed each document, shape (pair,) (`sole_contributor`)."""
-        return find_sole_contributor(self, np.arange(len(self.run_ids), dtype=np.int32))
 
     def run_index(self, run_ids: str | Iterable[str] | None = None) -> OrderArray:
         """Return the indices of the named runs (default: all runs), shape (run,).
@@ -397,29 +488,6 @@ class Collection(ReadOnlyArrays):
             pool = DepthPool.even(pool, len(self.run_ids))
         return dataclasses.replace(self, pooled=pooled, pool=pool, formerly_pooled_run_ids=())
 
-    def with_attributes(self, runs: Table = None, topics: Table = None, documents: Table = None) -> Self:
-        """Return the collection with columns of runs, topics or documents.
-
-        Parameters
-        ----------
-        runs, topics : path or several, data frame, rows, or mapping of str to mapping, optional
-            A table with a row for each run (``run_id``) or topic (``query_id``), or their values by id and
-            column. Texts are levels, and numbers are numbers.
-        documents : path or several, data frame or rows, optional
-            A table of numbers with a row for each document (``doc_id``), or topic and document.
-
-        Examples
-        --------
-        >>> from bayespool import load_example
-        >>> lengths = {topic: {"length": len(topic)} for topic in load_example().query_ids}
-        >>> load_example().with_attributes(topics=lengths).topics.columns["length"]["701"]
-        '3'
-        """
-        of_runs = gather_attributes(runs, "run", organization=("organization",))
-        if isinstance(runs, Mapping) and runs and not of_runs:
-            raise InputError("runs without columns", hint='write {"run": {"column": value}}')
-        return with_attributes(self, of_runs, topics, documents)
-
     @property
     def contributors(self) -> OrderArray:
         """Ascending indices of the pooled runs and the runs that added judgments are attributed to."""
@@ -429,148 +497,42 @@ class Collection(ReadOnlyArrays):
         """Return a mask of documents judged because of the given runs, as far as known, shape (pair,)."""
         return self.in_pool(run_index[self.pooled[run_index]]) | np.isin(self.attributed_run, run_index)
 
-    def add_judgments(self, qrels: Qrels) -> Self:
-        """Add user judgments on unjudged documents.
+    def document_rows(self, table: DocumentColumns) -> pa.Array:
+        """Return the row of a table that each document has, null where there is none, shape (pair,)."""
+        if table.query_id is None:
+            return pc.index_in(self.doc_ids, value_set=table.doc_id.cast(self.doc_ids.type))
+        pair, row = find_pairs(self, table.query_id, table.doc_id), np.full(len(self.doc_ids), -1)
+        there = np.flatnonzero(pair >= 0)
+        row[pair[there]] = there
+        return pa.array(row, mask=row < 0)
 
-        They count in every measure, and models learn from them: each is attributed to the run outside the
-        pool that ranks its document best, as a pooled document is to a pooled run. Where such runs lack more
-        than a tenth of the documents, other runs brought them, and models do not learn from any. A judgment
-        of a document that the qrels judge comes into use once that judgment goes because runs leave the pool
-        (`unpool`, `truncate_pool`), so that the order of the two steps does not matter.
-
-        Parameters
-        ----------
-        qrels : Qrels
-            Judgments of any documents. One that no run retrieves counts as in the qrels, in ideal rankings
-            and numbers of relevant documents. Topics that the collection lacks are ignored with a warning. A
-            negative relevance has the meaning that it has in the collection's qrels.
-
-        Raises
-        ------
-        InputError
-            A document has another relevance already; no line is a judgment, or none is of a topic of the
-            collection.
-
-        Warns
-        -----
-        InputWarning
-            Judgments of topics that the collection does not have, with their number and the first of them;
-            or no judgment is of a document that a run retrieves.
-        """
-        collection = self.attach_judgments(qrels)
-        refuse_contradictions(collection)
-        return collection
-
-    def attach_judgments(self, qrels: Qrels) -> Self:
-        """Add user judgments (`add_judgments`) without checking for contradictions with the qrels."""
-        return attach_own_judgments(self, qrels)
-
-    def with_own_judgments(self, pair: AnyArray, relevance: AnyArray) -> Self:
-        """Add user judgments given as arrays of pair codes and relevance.
-
-        Parameters
-        ----------
-        pair : ndarray of int, shape (document,)
-            Pair codes, each once.
-        relevance : ndarray of int, shape (document,)
-            Relevance, 0 or more.
-        """
-        return set_own_judgments(self, pair, relevance)
-
-    def unpool(self, run_ids: str | Iterable[str] | None = None, *, organization: str | None = None) -> Self:
-        """Return the collection as it would be judged if the given runs or organization had not been pooled.
-
-        A judgment goes if its document is not in the pool of the remaining runs. Judgments that no pooled run
-        explains stay, and so do the user's own, including those that the qrels' judgments kept out of use.
-        The runs keep their rankings, and `run_depths` still gives their former depth. A pool of a fixed
-        budget takes other documents instead, with their judgments as far as these are known.
-
-        Parameters
-        ----------
-        run_ids : str or iterable of str, optional
-            Runs to take out of the pool. Unpooled runs change nothing.
-        organization : str, optional
-            Take out all runs of this organization instead.
-
-        Raises
-        ------
-        InputError
-            Unknown run or organization, or not exactly one of the two given.
-
-        Examples
-        --------
-        >>> from bayespool import load_example
-        >>> example = load_example()
-        >>> smaller = example.unpool(organization="north")
-        >>> int((example.relevance >= 0).sum()) > int((smaller.relevance >= 0).sum())
-        True
-        """
-        if (run_ids is None) == (organization is None):
-            raise InputError("unpool takes run ids or an organization, one of the two")
-        if organization is not None:
-            if organization not in self.organizations:
-                question = did_you_mean(organization, self.organizations)
-                raise InputError(
-                    f"no organization {organization!r}",
-                    hint=f"{question} known: {some(self.organizations)}".lstrip(),
-                )
-            removed = self.organization == self.organizations.index(organization)
-        else:
-            removed = np.zeros(len(self.run_ids), dtype=bool)
-            removed[self.run_index(run_ids)] = True
-        return leave_pool(self, removed)
-
-    def truncate_pool(self, depth: int) -> Self:
-        """Return the collection as it would be judged if runs had been pooled to rank ``depth`` only.
-
-        The user's own judgments stay, as in `unpool`. Runs that were pooled less deep keep their depth. A
-        depth that is not between 1 and that of the deepest pooled run is an `InputError`.
-        """
-        return leave_pool(self, np.zeros(len(self.run_ids), dtype=bool), depth)
+    def document_values(self, name: str) -> FloatArray:
+        """Return a column's value of each document, NaN for none, shape (pair,)."""
+        (table,) = (table for table in self.documents if name in table.columns)
+        row = self.document_rows(table).fill_null(-1).to_numpy()
+        return np.asarray(np.append(table.columns[name], np.nan)[row])
 
 
-def expect_collection(collection: object) -> None:
-    """Raise `NoCollectionError` unless the argument is a `Collection`."""
-    if not isinstance(collection, Collection):
-        hint = "make one of runs and judgments first: read_collection(qrels, runs, pool=…)"
-        raise NoCollectionError(f"a {type(collection).__name__} where a Collection is expected", hint=hint)
+AnyCollection = TypeVar("AnyCollection", bound=Contents)
 
 
-_MAX_SPARSE_SHARE = 0.1  # of topics that have a judged nonrelevant document
-SPARSE_NOTE = (
-    "only relevant documents are judged, on nine in ten topics or more: judged precision is 1 there by "
-    "construction, and says nothing of other documents; interpolated, smoothed and condensed-list rest on it"
-)
-"""Note for collections with hardly any nonrelevant judgments."""
-
-Systems = tuple[tuple[str, str], ...]
-
-
-def parse_systems(given: str | os.PathLike[str] | Mapping[str, str] | None) -> Systems:
-    """Return (run id, system) tuples from a CSV file or a mapping; empty for None."""
-    if given is None:
-        return ()
-    systems = given if isinstance(given, Mapping) else read_systems(given)
-    return tuple((str(run_id), str(system)) for run_id, system in systems.items())
+def find_pairs(collection: Contents, query_id: pa.DictionaryArray, doc_id: pa.StringArray) -> OrderArray:
+    """Return the (topic, document) pair code for each line, shape (line,); −1 if not in the collection."""
+    topic = topic_codes(collection, query_id)
+    pairs = np.full(len(topic), -1)
+    for t in np.unique(topic[topic >= 0]):
+        first, last = np.searchsorted(collection.pair_topic, [t, t + 1])
+        on_topic = np.flatnonzero(topic == t)
+        place = pc.index_in(
+            doc_id.take(pa.array(on_topic)), value_set=collection.doc_ids.slice(first, last - first)
+        )
+        pairs[on_topic] = np.where(place.is_valid(), first + place.fill_null(0).to_numpy(), -1)
+    return pairs
 
 
-def group_systems(collection: Collection, systems: Systems) -> Collection:
-    """Return the collection with the runs from each system in one organization.
-
-    This is the organization of the system's first listed run.
-    They are held out, and leave the pool, together.
-
-    Raises
-    ------
-    InputError
-        No run that is listed is in the collection.
-    """
-    present = set(collection.run_ids)
-    known = [(run_id, system) for run_id, system in systems if run_id in present]
-    if systems and not known:
-        raise InputError("no run of the list of systems is in the collection", hint="are these its run ids?")
-    organization = collection.organization.copy()
-    first: dict[str, int] = {}
-    for (_, system), run in zip(known, collection.run_index([run_id for run_id, _ in known]), strict=True):
-        organization[run] = first.setdefault(system, int(organization[run]))
-    return dataclasses.replace(collection, organization=organization)
+def topic_codes(collection: Contents, query_id: pa.DictionaryArray) -> AnyArray:
+    """Return the topic index for each line, shape (line,); −1 if not in the collection."""
+    topic_of = {name: t for t, name in enumerate(collection.query_ids)}
+    names = query_id.dictionary.to_pylist()
+    codes: AnyArray = np.array([topic_of.get(name, -1) for name in names], dtype=np.intp)
+    return np.asarray(codes[query_id.indices.to_numpy()])

@@ -9,7 +9,7 @@ import numpy as np
 
 from bayespool.arrays import FloatArray, IntArray, OrderArray
 from bayespool.collection.build import EncodedRun
-from bayespool.collection.contents import Collection
+from bayespool.collection.collection import Collection
 
 
 def find_copies(collection: Collection, run_ids: Iterable[str]) -> tuple[tuple[str, str], ...]:

@@ -2,36 +2,22 @@
 
 from __future__ import annotations
 
-import dataclasses
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from bayespool.arrays import FloatArray
-from bayespool.collection.attributes import (
-    COLUMN_NAME,
-    Attributes,
-    Table,
-    gather_attributes,
-    value_text,
-)
-from bayespool.collection.judges import find_pairs
-from bayespool.errors import InputError, some
+from bayespool.collection.attributes import COLUMN_NAME, Table, value_text
+from bayespool.errors import InputError
 from bayespool.reading.archives import read_member
 from bayespool.reading.frames import NAMES, all_columns, to_ids
 from bayespool.reading.lines import parse_number, repeats
 from bayespool.reading.readers import Reading, read_columns
-
-if TYPE_CHECKING:
-    from bayespool.collection.contents import Collection
-
-AnyCollection = TypeVar("AnyCollection", bound="Collection")
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,20 +36,6 @@ class DocumentColumns:
     doc_id: pa.StringArray
     query_id: pa.DictionaryArray | None
     columns: Mapping[str, FloatArray]
-
-    def rows(self, collection: Collection) -> pa.Array:
-        """Return the row of each document of a collection, null where there is none, shape (pair,)."""
-        if self.query_id is None:
-            return pc.index_in(collection.doc_ids, value_set=self.doc_id.cast(collection.doc_ids.type))
-        pair, row = find_pairs(collection, self.query_id, self.doc_id), np.full(len(collection.doc_ids), -1)
-        there = np.flatnonzero(pair >= 0)
-        row[pair[there]] = there
-        return pa.array(row, mask=row < 0)
-
-    def values(self, collection: Collection, name: str) -> FloatArray:
-        """Return a column's value of each document of a collection, NaN for none, shape (pair,)."""
-        row = self.rows(collection).fill_null(-1).to_numpy()
-        return np.asarray(np.append(self.columns[name], np.nan)[row])
 
 
 def gather_document_columns(source: Table, *, reading: Reading = Reading()) -> tuple[DocumentColumns, ...]:
@@ -134,34 +106,6 @@ def _numbers(texts: Sequence[str], name: str, lines: Sequence[int], path: Path |
         hint = "write a number, leave it empty if it is unknown, or take the column out"
         raise InputError(reason, path=path, line=lines[row] if lines else None, hint=hint)
     return numbers
-
-
-def with_attributes(
-    collection: AnyCollection,
-    runs: Attributes,
-    topics_table: Table,
-    documents_table: Table = None,
-    *,
-    reading: Reading = Reading(),
-) -> AnyCollection:
-    """Return the collection with attributes of its runs, and those of tables of topics and of documents."""
-    topics = gather_attributes(topics_table, "topic", reading=reading)
-    if topics and not topics.select(collection.query_ids):
-        listed = some(list(next(iter(topics.columns.values()))))
-        names = f"{listed}, the collection {some(collection.query_ids)}"
-        raise InputError(f"no topic with attributes is in the collection: the table has {names}")
-    documents = gather_document_columns(documents_table, reading=reading)
-    for table in documents:
-        if table.rows(collection).null_count == len(collection.doc_ids):
-            its, others = (some(ids[:4].to_pylist()) for ids in (table.doc_id, collection.doc_ids))
-            reason = f"no document of the table is in the collection: it has {its}, the collection {others}"
-            raise InputError(reason, hint="are its ids of documents and topics those of the judgments?")
-    names_of = [name for table in documents for name in table.columns]
-    if twice := [name for name in names_of if names_of.count(name) > 1]:
-        raise InputError(f"two tables of documents have a column {twice[0]!r}", hint="rename one of them")
-    given: dict[str, Any] = {"runs": runs, "topics": topics, "documents": documents}
-    changed = {name: value for name, value in given.items() if value}
-    return dataclasses.replace(collection, **changed) if changed else collection
 
 
 def pack_columns(documents: Iterable[DocumentColumns]) -> dict[str, pa.Table]:

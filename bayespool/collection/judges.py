@@ -3,29 +3,26 @@
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 from bisect import bisect
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from functools import partial
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from bayespool.arrays import AnyArray, BoolArray, FloatArray, IndexArray, IntArray, LevelArray, OrderArray
-from bayespool.collection.pools import place_values
+from bayespool.arrays import BoolArray, FloatArray, IndexArray, IntArray, LevelArray, OrderArray
+from bayespool.collection.contents import (
+    AnyCollection,
+    Contents,
+    Judge,
+    find_pairs,
+    place_values,
+    topic_codes,
+)
 from bayespool.collection.rankings import Rankings
 from bayespool.errors import InputError, InputWarning, warn_caller
-from bayespool.reading.records import UNJUDGED, Labels, Qrels, ReadOnlyArrays
+from bayespool.reading.records import UNJUDGED, Labels, Qrels
 from bayespool.tables.formatting import counted
-
-if TYPE_CHECKING:
-    from bayespool.collection.contents import Collection
-
-AnyCollection = TypeVar("AnyCollection", bound="Collection")
 
 _DEPTH = 30  # of documents that are compared: nonrelevant ones further down are easier to tell
 _MIN_DOCUMENTS = 50  # judged ones with labels
@@ -43,7 +40,7 @@ _SLOPE_SD = 0.2  # of the slope of log odds on unjudged documents, less that on 
 _PSEUDO_AGREEMENTS = 4.0  # documents, of all levels, on which a judge agrees; it disagrees on half as many
 
 
-def find_copied_labels(collection: Collection, judge: Judge) -> str:
+def find_copied_labels(collection: Contents, judge: Judge) -> str:
     """Return evidence that a judge's labels were copied from the judgments, or '' if there is none.
 
     Either the judge agrees with them better than any judge does (Cohen's κ over .97), or its labels of
@@ -88,7 +85,7 @@ def find_copied_labels(collection: Collection, judge: Judge) -> str:
     return f"{evidence}, but its labels of unjudged ones are those of a judge who agrees on {per_cent} %"
 
 
-def _places(collection: Collection) -> tuple[FloatArray, FloatArray, BoolArray]:
+def _places(collection: Contents) -> tuple[FloatArray, FloatArray, BoolArray]:
     """Return each document's best rank, its reciprocal-rank support, and whether it is in a run's top 30."""
     n, given = len(collection.relevance), set(collection.given_run_ids)
     others = [r for r, name in enumerate(collection.run_ids) if name not in given or collection.pooled[r]]
@@ -115,7 +112,7 @@ def _categories(judge: Judge, levels: LevelArray, seen: BoolArray) -> OrderArray
 
 
 def _log_odds(
-    collection: Collection, judged: OrderArray, unjudged: OrderArray, level: OrderArray, *places: FloatArray
+    collection: Contents, judged: OrderArray, unjudged: OrderArray, level: OrderArray, *places: FloatArray
 ) -> FloatArray:
     """Return predicted log odds that unjudged documents reach each level, shape (level − 1, unjudged)."""
     topic, n_topics = collection.pair_topic, len(collection.query_ids)
@@ -226,80 +223,12 @@ def _softmax_gradient(share: FloatArray, gradient: FloatArray) -> FloatArray:
     return np.asarray(share * (gradient - (gradient * share).sum(axis=1, keepdims=True)))
 
 
-MOST_GRADES = 6
-"""Maximum number of label grades; more distinct labels are binned by quantiles."""
-
 _MIN_AGREEMENTS = 50  # without exception, which suffice to recognize labels as the judgments themselves
 
 _WITHOUT_COPIES = (
     "give the judge's own labels of judged and unjudged documents, not qrels whose holes it filled: labels "
     "that were copied from judgments are no evidence of what its labels are worth"
 )
-_GRADE_QUANTILES = (0.25, 0.5, 0.75, 0.875, 0.95)  # finer at the top, as relevant documents are few
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Judge(ReadOnlyArrays):
-    """LLM judge with labels for documents in a collection, used as evidence and not as judgments.
-
-    Attributes
-    ----------
-    name : str
-    label : ndarray of float64, shape (pair,)
-        Label of each document; NaN for none.
-    organization : ndarray of int32, shape (run,), optional
-        Index of the submitter of each run, if that differs from the collection's organizations.
-    replicates : ndarray of float64, shape (replicate, pair), optional
-        Labels each time that the judge was asked, if it was asked several times; ``label`` is their mean.
-    """
-
-    name: str
-    label: FloatArray
-    organization: IntArray | None = None
-    replicates: FloatArray | None = None
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        super().__setstate__(
-            {name: value for name, value in state.items() if name != "grade"}
-        )  # a cached array
-
-    def __repr__(self) -> str:
-        grades = "" if len(self.thresholds) == 0 else f", {len(self.thresholds) + 1} grades"
-        return f"<Judge {self.name}: {counted(int(self.is_labeled.sum()), 'label')}{grades}>"
-
-    @property
-    def is_labeled(self) -> BoolArray:
-        """Mask of labeled documents, shape (pair,)."""
-        return ~np.isnan(self.label)
-
-    @cached_property
-    def thresholds(self) -> tuple[float, ...]:
-        """Smallest label in each grade except the lowest, in ascending order.
-
-        Each distinct label is a grade; of more than `MOST_GRADES` five quantiles are, fewer where labels are
-        equal.
-        """
-        values = np.unique(self.label[self.is_labeled])
-        if len(values) > MOST_GRADES:
-            cuts = np.quantile(self.label[self.is_labeled], _GRADE_QUANTILES, method="higher")
-            cuts = cuts if cuts[-1] > values[0] else values[1:2]  # nearly all labels are the lowest
-            values = np.unique(np.append(values[0], cuts))
-        return tuple(values[1:].tolist())
-
-    @cached_property
-    def grade(self) -> npt.NDArray[np.int8]:
-        """Grade of each label from 0, shape (pair,); −1 for unlabeled documents."""
-        grade = np.searchsorted(self.thresholds, self.label, side="right").astype(np.int8)
-        grade[~self.is_labeled] = -1
-        grade.flags.writeable = False
-        return grade
-
-    @cached_property
-    def fingerprint(self) -> str:
-        """Hash in 16 hexadecimal digits over the judge's name and labels."""
-        digest = hashlib.blake2b(self.name.encode(), digest_size=8)
-        digest.update(np.ascontiguousarray(self.label).data)
-        return digest.hexdigest()
 
 
 def add_judges(collection: AnyCollection, judges: Mapping[str, Labels | Sequence[Labels]]) -> AnyCollection:
@@ -361,7 +290,7 @@ def add_judges(collection: AnyCollection, judges: Mapping[str, Labels | Sequence
     return collection
 
 
-def _labels_of_pairs(collection: Collection, name: str, labels: Labels) -> FloatArray:
+def _labels_of_pairs(collection: Contents, name: str, labels: Labels) -> FloatArray:
     """Return a judge's label of each document, shape (pair,); `InputError` for labels that are none."""
     pair = find_pairs(collection, labels.query_id, labels.doc_id)
     label = np.full(len(collection.relevance), np.nan)
@@ -389,7 +318,9 @@ def _without_failures(label: FloatArray, labels: Labels, name: str) -> FloatArra
     return np.where(failed, np.nan, label)
 
 
-def judge_where_labeled(collection: Collection, judge: Judge, relevance: LevelArray | int = 1) -> Collection:
+def judge_where_labeled(
+    collection: AnyCollection, judge: Judge, relevance: LevelArray | int = 1
+) -> AnyCollection:
     """Return the collection with a judge's labeled documents judged, and all others unjudged.
 
     They are relevant, or of the relevance that their labels stand for, shape (pair,).
@@ -398,34 +329,12 @@ def judge_where_labeled(collection: Collection, judge: Judge, relevance: LevelAr
     return dataclasses.replace(collection, relevance=judged)
 
 
-def are_judgments(collection: Collection, label: FloatArray) -> bool:
+def are_judgments(collection: Contents, label: FloatArray) -> bool:
     """Return whether labels repeat the judgments exactly and cover no other document."""
     labeled, judged = ~np.isnan(label), collection.judged
     same = judged & (np.maximum(label, 0) == collection.relevance)
     other = labeled & np.where(judged, ~same, label >= 0)
     return int(same.sum()) >= _MIN_AGREEMENTS and not other.any()
-
-
-def find_pairs(collection: Collection, query_id: pa.DictionaryArray, doc_id: pa.StringArray) -> OrderArray:
-    """Return the (topic, document) pair code for each line, shape (line,); −1 if not in the collection."""
-    topic = topic_codes(collection, query_id)
-    pairs = np.full(len(topic), -1)
-    for t in np.unique(topic[topic >= 0]):
-        first, last = np.searchsorted(collection.pair_topic, [t, t + 1])
-        on_topic = np.flatnonzero(topic == t)
-        place = pc.index_in(
-            doc_id.take(pa.array(on_topic)), value_set=collection.doc_ids.slice(first, last - first)
-        )
-        pairs[on_topic] = np.where(place.is_valid(), first + place.fill_null(0).to_numpy(), -1)
-    return pairs
-
-
-def topic_codes(collection: Collection, query_id: pa.DictionaryArray) -> AnyArray:
-    """Return the topic index for each line, shape (line,); −1 if not in the collection."""
-    topic_of = {name: t for t, name in enumerate(collection.query_ids)}
-    names = query_id.dictionary.to_pylist()
-    codes: AnyArray = np.array([topic_of.get(name, -1) for name in names], dtype=np.intp)
-    return np.asarray(codes[query_id.indices.to_numpy()])
 
 
 def with_documents(

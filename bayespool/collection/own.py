@@ -4,53 +4,21 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 import pyarrow as pa
 
-from bayespool.arrays import AnyArray, BoolArray, IntArray, LevelArray
-from bayespool.collection.judges import topic_codes, with_documents
+from bayespool.arrays import AnyArray, BoolArray, IntArray
+from bayespool.collection.contents import AnyCollection, Contents, OwnJudgments, topic_codes
+from bayespool.collection.judges import with_documents
 from bayespool.collection.rankings import ranked
 from bayespool.errors import InputError, InputWarning, did_you_mean, some, warn_caller
 from bayespool.names import By
-from bayespool.reading.records import UNJUDGED, Qrels, ReadOnlyArrays, relevance_codes
+from bayespool.reading.records import UNJUDGED, Qrels, relevance_codes
 from bayespool.validation import check_choice, listed
-
-if TYPE_CHECKING:
-    from bayespool.collection.contents import Collection
-
-AnyCollection = TypeVar("AnyCollection", bound="Collection")
 
 _MAX_DOCUMENTS_IN_MESSAGE = 5
 _MAX_SHARE_OF_OTHERS = 0.1  # of judgments that are evidence: documents that no run outside the pool retrieves
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class OwnJudgments(ReadOnlyArrays):
-    """User judgments on documents in a collection, in use (active) or not."""
-
-    relevance: LevelArray  # as given, negative where there is none, shape (pair,)
-    # shape (pair,); the others become active when unpooling removes the qrels' judgment
-    is_active: BoolArray
-    path: Path | None = None  # the file, the last of several
-    ignored_judgments: tuple[str, ...] = ()  # numbers and examples of those that never become active
-    notes: tuple[str, ...] = ()  # attached by `add_note`
-
-    @property
-    def is_inactive(self) -> BoolArray:
-        """Mask of user judgments not in use because the qrels judge their documents, shape (pair,)."""
-        return (self.relevance >= 0) & ~self.is_active
-
-    def without(self, documents: BoolArray) -> OwnJudgments:
-        """Return the user judgments without active ones on the given documents, a mask of shape (pair,)."""
-        return dataclasses.replace(
-            self,
-            relevance=np.where(self.is_active & documents, np.int16(UNJUDGED), self.relevance),
-            is_active=self.is_active & ~documents,
-        )
 
 
 def attach_own_judgments(collection: AnyCollection, qrels: Qrels) -> AnyCollection:
@@ -306,7 +274,7 @@ def check_own_judgments(collection: AnyCollection) -> AnyCollection:
     return dataclasses.replace(collection, own=own)
 
 
-def describe_others(collection: Collection) -> str:
+def describe_others(collection: Contents) -> str:
     """Return a note on user judgments that are no evidence because other runs brought them, or ''."""
     is_own = collection.is_own
     if not is_own.any() or (collection.attributed_run[is_own] >= 0).any():
@@ -319,7 +287,7 @@ def describe_others(collection: Collection) -> str:
     )
 
 
-def refuse_contradictions(collection: Collection) -> None:
+def refuse_contradictions(collection: Contents) -> None:
     """Raise `InputError` if a user judgment differs from the qrels."""
     own = collection.own
     if own is None:
@@ -334,13 +302,13 @@ def refuse_contradictions(collection: Collection) -> None:
         )
 
 
-def _own_or_empty(collection: Collection) -> OwnJudgments:
+def _own_or_empty(collection: Contents) -> OwnJudgments:
     """Return the collection's user judgments, or an empty set of them."""
     nothing = np.full(len(collection.relevance), UNJUDGED, dtype=np.int16)
     return collection.own or OwnJudgments(nothing, np.zeros(len(nothing), dtype=bool))
 
 
-def _best_runs(collection: Collection, runs: BoolArray) -> IntArray:
+def _best_runs(collection: Contents, runs: BoolArray) -> IntArray:
     """Return the run, of a mask of shape (run,), that ranks each document best, shape (pair,); −1 if none."""
     best = np.full(len(collection.relevance) + 1, collection.document.shape[2], dtype=np.int32)
     run = np.full(len(collection.relevance) + 1, -1, dtype=np.int32)
@@ -351,7 +319,7 @@ def _best_runs(collection: Collection, runs: BoolArray) -> IntArray:
     return run[:-1]
 
 
-def _documents(collection: Collection, pairs: AnyArray) -> str:
+def _documents(collection: Contents, pairs: AnyArray) -> str:
     """Return the first documents in a list of pair codes, with their topics, as text for a message."""
     topics = pa.array(collection.query_ids).take(pa.array(collection.pair_topic))
     return _some_documents(collection.doc_ids, topics, pairs)

@@ -16,22 +16,15 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from bayespool.arrays import BoolArray, IntArray, LevelArray, OrderArray
+from bayespool.arrays import AnyArray, BoolArray, IntArray, LevelArray, OrderArray
 from bayespool.collection.attributes import gather_attributes, unpack_attributes
-from bayespool.collection.build import (
-    EncodedRun,
-    Encoding,
-    LinesByTopic,
-    Pairs,
-    arranged,
-    finish_collection,
-)
-from bayespool.collection.contents import Collection
+from bayespool.collection.build import EncodedRun, Encoding, LinesByTopic, Pairs, arranged, finish_collection
+from bayespool.collection.collection import Collection
+from bayespool.collection.contents import DepthPool, Judge
 from bayespool.collection.copies import adopt_copies, replace_copies
 from bayespool.collection.document_columns import pack_columns, unpack_columns
-from bayespool.collection.judges import Judge
 from bayespool.collection.passages import Documents
-from bayespool.collection.pools import DepthPool, sole_contributor
+from bayespool.collection.pools import SOLE, sole_contributor
 from bayespool.collection.rankings import Rankings, lengths
 from bayespool.errors import InputError
 from bayespool.reading.archives import member_errors, read_member
@@ -85,7 +78,7 @@ def set_pool_part(collection: Collection, part: Collection, places: OrderArray) 
     names = [collection.organizations.index(name) for name in part.organizations]
     sole = np.full(len(collection.relevance), -1, dtype=np.int32)
     sole[places] = np.array([*names, -1], dtype=np.int32)[sole_contributor(part)]
-    collection.__dict__["_sole_organization"] = sole  # which runs outside the pool do not change
+    collection.memo.once(SOLE, lambda: sole, "organization")  # which runs outside the pool do not change
     sole.flags.writeable = False
     return collection
 
@@ -556,7 +549,7 @@ def read_count(value: object) -> int:
     return value
 
 
-def _integers(column: pa.ChunkedArray, kind: type[np.signedinteger[Any]]) -> npt.NDArray[Any]:
+def _integers(column: pa.ChunkedArray, kind: type[np.signedinteger[Any]]) -> AnyArray:
     """Return a column of integers; ValueError for others, and for those that the type does not hold."""
     if column.null_count:
         raise ValueError("a number is missing")

@@ -5,22 +5,20 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from bayespool.arrays import BoolArray, IntArray
+from bayespool.collection.collection import Collection
 from bayespool.collection.rankings import Rankings, within
 from bayespool.errors import InputError, some
 from bayespool.reading.files import MEMORY
 from bayespool.reading.lines import kept_lines, run_layout
 from bayespool.reading.records import Run
 from bayespool.reading.scope import select_lines
-
-if TYPE_CHECKING:
-    from bayespool.collection.contents import Collection
 
 Documents = Literal["as-named", "best-passage"]
 """Meanings of ids in runs: documents, or passages, of which the best counts for its document."""

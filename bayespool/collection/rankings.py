@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from bayespool.arrays import AnyArray, BoolArray, IndexArray, IntArray, OrderArray
-from bayespool.notes import Note
 from bayespool.reading.files import check_memory
 from bayespool.reading.records import ReadOnlyArrays, topic_ranks
 from bayespool.tables.formatting import counted, some_of
-
-if TYPE_CHECKING:
-    from bayespool.collection.contents import Collection
 
 _MAX_BYTES_ALWAYS_DENSE = 2**26
 _MIN_RANKS_PER_DOCUMENT = 2  # of ragged rankings; a fuller array stays dense
@@ -186,7 +182,6 @@ def _spans(start: AnyArray, n: AnyArray) -> IndexArray:
 
 _TOP_RANKS = 10  # of the warning of equal ranks
 _MOST_RUNS = 3  # that a note names
-_MANY_TIES = 0.5  # of a run's top ranks
 
 
 @dataclass(frozen=True, eq=False)
@@ -234,29 +229,7 @@ def _is_tied(topic: IntArray, key: AnyArray) -> BoolArray:
     return tied
 
 
-def tie_notes(collection: Collection, run_ids: Sequence[str], cutoffs: Iterable[int]) -> tuple[Note, ...]:
-    """Return notes on the number of ranks within each cutoff that are decided by ties."""
-    ties = {each.run_id: each for each in collection.ties if each.run_id in set(run_ids)}
-    position = {run: i for i, run in enumerate(collection.run_ids)}
-    tied, rounded, has_many = list[str](), list[str](), False
-    for cutoff in sorted(set(cutoffs)):
-        n_ranks = {run: int(np.minimum(collection.length[position[run]], cutoff).sum()) for run in ties}
-        for part, name in ((tied, "n_topics"), (rounded, "n_if_rounded")):
-            n = {run: int(getattr(each, name)[:cutoff].sum()) for run, each in ties.items()}
-            has_many |= name == "n_topics" and any(n[run] > _MANY_TIES * n_ranks[run] for run in n)
-            part += [f"top {cutoff}: {runs}" for runs in [_runs(n, n_ranks)] if runs]
-    by_score = set(ties if collection.order != "rank" else collection.unranked)
-    kind = " or ".join(sorted({"scores" if run in by_score else "ranks" for run in ties}))
-    by_id = f"ranks of equal {kind}, which document ids order, descending: {'; '.join(tied)}"
-    by_precision = (
-        "ranks of scores that are equal in single precision alone, so that trec_eval 9 and pytrec_eval may "
-        f"order them otherwise (--reading order=single-precision): {'; '.join(rounded)}"
-    )
-    notes = Note("many-ties" if has_many else "ties", by_id), Note("ties", by_precision)
-    return tuple(note for note, parts in zip(notes, (tied, rounded), strict=True) if parts)
-
-
-def _runs(n: dict[str, int], n_ranks: dict[str, int]) -> str:
+def most_tied(n: dict[str, int], n_ranks: dict[str, int]) -> str:
     """Return run names with their numbers of ties as text, most ties first; '' if there are none."""
     order = sorted((run for run in n if n[run]), key=lambda run: -n[run])
     return some_of((f"{run} {n[run]:,} of {n_ranks[run]:,}" for run in order), _MOST_RUNS)

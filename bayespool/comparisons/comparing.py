@@ -10,8 +10,9 @@ import numpy as np
 
 from bayespool.arrays import FloatArray, Progress
 from bayespool.collection import Collection
-from bayespool.collection.contents import Systems, expect_collection, parse_systems
-from bayespool.comparisons.comparison import Comparison, TestKey
+from bayespool.collection.collection import Systems, expect_collection, parse_systems
+from bayespool.comparisons.compared import TestKey
+from bayespool.comparisons.comparison import Comparison
 from bayespool.comparisons.contrasts import Contrasts, Part, Units, unit_bounds
 from bayespool.comparisons.draws import (
     DRAW_TESTS,
@@ -22,12 +23,7 @@ from bayespool.comparisons.draws import (
     largest_difference,
     significant_draws,
 )
-from bayespool.comparisons.pairs import (
-    CommonTopics,
-    check_baseline,
-    compare_on_common_topics,
-    compared_pairs,
-)
+from bayespool.comparisons.pairs import CommonTopics, check_baseline, compare_on_common_topics, compared_pairs
 from bayespool.comparisons.sentences import chance_text
 from bayespool.comparisons.significance import (
     ANNOUNCED_SHARE,
@@ -53,13 +49,7 @@ from bayespool.scoring.score_tables import (
     missing_topics,
 )
 from bayespool.scoring.scoring import score_targets
-from bayespool.tables.formatting import (
-    counted,
-    difference,
-    interval,
-    level as level_text,
-    some_of,
-)
+from bayespool.tables.formatting import counted, difference, interval, level as level_text, some_of
 from bayespool.validation import check_choice, check_number, check_share, described, listed
 
 Verdict = Literal["better or equal", "worse", "cannot be told"]
@@ -305,12 +295,7 @@ def compare_scores(
             common[key] = compare_on_common_topics(e.per_topic, has_topic, *tested, random_seed=random_seed)
             if e.draws is not None and test in DRAW_TESTS and not e.measure.describes_judgments:
                 significant[key] = significant_draws(
-                    e.draws.on_grid(),
-                    test=test,
-                    level=level,
-                    control=applied,
-                    pairs=pairs,
-                    announce=announce,
+                    e.draws.on_grid(), test=test, level=level, control=applied, pairs=pairs, announce=announce
                 )
         if e.draws is not None:
             for each in scope:

@@ -3,35 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
+from bayespool.comparisons.compared import Compared
 from bayespool.comparisons.sentences import amount, chance_text, conditional, p_text
 from bayespool.comparisons.tables import mean_test_text
-from bayespool.measures import Normalized
+from bayespool.measures import Measure, Normalized
 from bayespool.measures.groups import ALL_TOPICS, MEAN_OF_GROUPS, groups_text
 from bayespool.names import AS_JUDGED, Scope
 from bayespool.tables.formatting import counted, interval, level, number, p_value, some_of
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from bayespool.comparisons.comparison import Comparison
-    from bayespool.measures import Measure
-
 _MAX_PAIRS = 3
 _SAMPLES: dict[bool, dict[Scope, str]] = {
     False: {"population": "On topics like these, within groups,", "groups": "On groups like these"},
-    True: {
-        "population": "On topics and runs like these",
-        "groups": "On groups and runs like these",
-    },
+    True: {"population": "On topics and runs like these", "groups": "On groups and runs like these"},
 }
 """Names of the wider scopes in sentences, by whether systems are compared."""
 
 
-def contrast_sentences(comparison: Comparison) -> Iterator[str]:
+def contrast_sentences(comparison: Compared) -> Iterator[str]:
     """Yield sentences on means of groups, or on systems: on up to three pairs, or how many pairs differ."""
     contrasts = comparison.contrasts
     if contrasts is None:
@@ -51,14 +44,14 @@ def contrast_sentences(comparison: Comparison) -> Iterator[str]:
             yield _sentence(comparison, measure, estimator, rows[is_pair], (int(a), int(b)))
 
 
-def _mean_text(comparison: Comparison) -> tuple[str, str]:
+def _mean_text(comparison: Compared) -> tuple[str, str]:
     """Return the name of the part that sentences speak of, and what it is a mean of."""
     assert comparison.contrasts is not None
     groups = comparison.contrasts.groups
     return (ALL_TOPICS, "") if groups is None else (MEAN_OF_GROUPS, f"As a mean of {groups_text(groups)}, ")
 
 
-def _all_pairs_sentence(comparison: Comparison, measure: Measure, rows: pd.DataFrame, nouns: str) -> str:
+def _all_pairs_sentence(comparison: Compared, measure: Measure, rows: pd.DataFrame, nouns: str) -> str:
     """Return a sentence on how many pairs differ significantly."""
     part, of = _mean_text(comparison)
     whole = rows[(rows["group"] == part) & (rows["scope"] == "these-topics")]
@@ -73,7 +66,7 @@ def _all_pairs_sentence(comparison: Comparison, measure: Measure, rows: pd.DataF
 
 
 def _sentence(
-    comparison: Comparison, measure: Measure, estimator: str, rows: pd.DataFrame, pair: tuple[int, int]
+    comparison: Compared, measure: Measure, estimator: str, rows: pd.DataFrame, pair: tuple[int, int]
 ) -> str:
     """Return a sentence on a pair, the better first, given its rows by one estimator."""
     contrasts = comparison.contrasts
@@ -125,10 +118,8 @@ def _sentence(
     return f"{text}, and over all {over['n_topics']} topics {way} by {amount(abs(lead_over))}."
 
 
-def _significance(comparison: Comparison, measure: Measure, row: Any, turn: int, *, is_open: bool) -> str:
+def _significance(comparison: Compared, measure: Measure, row: Any, turn: int, *, is_open: bool) -> str:
     """Return a sentence on the test of a pair; without a verdict where judging could take it back."""
-    import pandas as pd
-
     p = float(row["p_adjusted"])
     text = f" On the existing judgments the difference of {amount(turn * row['as_judged'])}"
     if np.isnan(p):

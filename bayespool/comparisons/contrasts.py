@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from bayespool.arrays import AnyArray, BoolArray, FloatArray
 from bayespool.collection import Collection
-from bayespool.collection.contents import Systems
+from bayespool.collection.collection import Systems
 from bayespool.comparisons.draws import largest_difference, largest_rejected
 from bayespool.comparisons.significance import Pairs, adjusted_values, announced_order
 from bayespool.evidence import Bounds
@@ -19,14 +20,11 @@ from bayespool.evidence.difference_bounds import difference_bounds
 from bayespool.measures import Estimates, Measure, equal_tailed_interval
 from bayespool.measures.groups import ALL_TOPICS, MEAN_OF_GROUPS, Groups, MeanTest, t_test_of_groups
 from bayespool.measures.populations import AddedVariance, average_runs, mean_draws
-from bayespool.names import AS_JUDGED, Estimand, Scope
+from bayespool.measures.values import Values
+from bayespool.names import AS_JUDGED, Control, Estimand, Scope
 from bayespool.randomness import key_of
+from bayespool.scoring import Scores
 from bayespool.tables.formatting import counted
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from bayespool.comparisons.comparison import Comparison
 
 _DECIMALS = 12
 _MAX_CELLS = 1 << 22  # numbers
@@ -156,6 +154,14 @@ class Part:
         return t_test_of_groups(differences, groups or Groups(("",) * own.shape[-1]), variance)
 
 
+class Errors(NamedTuple):
+    """Errors that tests may make: control over pairs, level, least share of draws that announces an order."""
+
+    control: Control
+    level: float
+    announce: float
+
+
 @dataclass(frozen=True, eq=False)
 class Contrasts:
     """Pairs of runs or systems that are compared by group of topics, or as means of runs.
@@ -219,16 +225,19 @@ def unit_bounds(
     return lower, upper
 
 
-def contrast_frame(comparison: Comparison) -> pd.DataFrame:
-    """Return the frame of `Comparison.groups` and `Comparison.system_differences`."""
-    import pandas as pd
+def contrast_frame(
+    contrasts: Contrasts, scores: Scores, deciding: Mapping[Measure, str], errors: Errors, random_seed: int
+) -> pd.DataFrame:
+    """Return the frame of `Comparison.groups` and `Comparison.system_differences`.
 
-    contrasts = comparison.contrasts
-    assert contrasts is not None
+    ``deciding`` are the estimators whose draws give verdicts, by measure, where there are any.
+    """
     frames = [
         pd.DataFrame(columns)
-        for measure in comparison.measures
-        for columns in _measure_columns(comparison, contrasts, measure)
+        for measure in scores.measures
+        for columns in _measure_columns(
+            contrasts, scores, measure, deciding.get(measure, ""), errors, random_seed
+        )
     ]
     frame = pd.concat(frames, ignore_index=True)
     noun = "system" if contrasts.units.are_systems else "run"
@@ -239,18 +248,18 @@ def contrast_frame(comparison: Comparison) -> pd.DataFrame:
 
 
 def _measure_columns(
-    comparison: Comparison, contrasts: Contrasts, measure: Measure
+    contrasts: Contrasts, scores: Scores, measure: Measure, decides: str, errors: Errors, random_seed: int
 ) -> Iterator[dict[str, Any]]:
     """Yield columns of the frame, by estimator, scope and part."""
     units, (first, second) = contrasts.units, contrasts.pairs
-    judged = comparison.scores[measure, AS_JUDGED].per_topic
+    judged, tests = scores[measure, AS_JUDGED].per_topic, dict[Scope, _Tests]()
     names, noun = np.array(units.names, dtype=object), "system" if units.are_systems else "run"
-    seed, tests = int(comparison.metadata["random_seed"]), dict[Scope, _Tests]()
-    for e in (each for each in comparison.scores.estimates if each.measure == measure):
+    draws = scores[measure, decides].draws if decides else None
+    for e in (each for each in scores.estimates if each.measure == measure):
         for scope in contrasts.scopes if e.draws is not None else ("these-topics",):
             sampled: Scope = "groups" if scope == "groups" else "population"
             if sampled not in tests:
-                tests[sampled] = _Tests.of(comparison, contrasts, measure, sampled)
+                tests[sampled] = _Tests.of(contrasts, measure, sampled, judged, draws, errors)
             for k, part in contrasts.parts_in(scope):
                 values, of_judged = (part.mean(units.average(x)) for x in (e.per_topic, judged))
                 columns: dict[str, Any] = {"measure": str(measure), "estimator": e.estimator, "scope": scope}
@@ -258,7 +267,7 @@ def _measure_columns(
                 columns |= {f"{noun}_a": names[first], f"{noun}_b": names[second]}
                 columns |= {"difference": values[first] - values[second]}
                 if e.draws is not None:
-                    columns |= _drawn_columns(e, part, contrasts, scope, comparison.ci_prob, seed)
+                    columns |= _drawn_columns(e, part, contrasts, scope, scores.ci_prob, random_seed)
                 if measure in contrasts.bounds and scope == "these-topics":
                     ends = contrasts.bounds[measure]
                     columns |= {"bound_lower": ends[0][:, k], "bound_upper": ends[1][:, k]}
@@ -288,18 +297,25 @@ class _Tests:
     level: float
 
     @classmethod
-    def of(cls, comparison: Comparison, contrasts: Contrasts, measure: Measure, scope: Scope) -> _Tests:
-        """Test the scores as judged, and draws of the first estimator that has any, or ask the bounds."""
-        control, level = comparison.control, comparison.level
-        judged = comparison.scores[measure, AS_JUDGED].per_topic[None]
+    def of(
+        cls,
+        contrasts: Contrasts,
+        measure: Measure,
+        scope: Scope,
+        judged: AnyArray,
+        draws: Values | None,
+        errors: Errors,
+    ) -> _Tests:
+        """Test the scores as judged, and draws that decide, or ask the bounds."""
         parts = dict(contrasts.parts_in(scope))
-        made = {k: p.test(judged, contrasts.units, contrasts.pairs, scope) for k, p in parts.items()}
+        made = {k: p.test(judged[None], contrasts.units, contrasts.pairs, scope) for k, p in parts.items()}
         adjusted, order = dict[int, FloatArray](), dict[int, AnyArray]()
         for family in _families(parts):
             p = np.concatenate([made[k].p[0] for k in family])
-            adjusted |= dict(zip(family, np.split(adjusted_values(p, control), len(family)), strict=True))
-        shown = comparison.shown_estimator(measure)
-        if comparison.decides(measure) and (draws := comparison.scores[measure, shown].draws) is not None:
+            adjusted |= dict(
+                zip(family, np.split(adjusted_values(p, errors.control), len(family)), strict=True)
+            )
+        if draws is not None:
             for family in _families(parts):
                 n_greater, n_less = np.zeros((2, len(family), len(contrasts.pairs[0])))
                 step = max(1, _MAX_CELLS // (len(contrasts.pairs[0]) * draws.n_topics))
@@ -309,17 +325,17 @@ class _Tests:
                     p, lead = (
                         np.stack(x, axis=1) for x in zip(*((t.p, t.difference) for t in tests), strict=True)
                     )
-                    most = largest_rejected(p.reshape(len(p), -1), level, control)[:, :, None]
+                    most = largest_rejected(p.reshape(len(p), -1), errors.level, errors.control)[:, :, None]
                     n_greater += ((p <= most) & (lead > 0)).sum(axis=0)
                     n_less += ((p <= most) & (lead < 0)).sum(axis=0)
                 n = len(draws.amount)
                 order |= dict(
-                    zip(family, announced_order(n_greater / n, n_less / n, comparison.announce), strict=True)
+                    zip(family, announced_order(n_greater / n, n_less / n, errors.announce), strict=True)
                 )
         elif measure in contrasts.bounds:
             lower, upper = contrasts.bounds[measure]
             order = {k: (lower[:, k] > 0).astype(int) - (upper[:, k] < 0) for k in parts}
-        return cls(made, adjusted, order, level)
+        return cls(made, adjusted, order, errors.level)
 
     def columns(self, k: int) -> dict[str, Any]:
         """Return the columns of a part; ``significant`` is NaN without a test and where it is in doubt."""

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.arrays import BoolArray, FloatArray, IndexArray, OrderArray
+from bayespool.arrays import AnyArray, BoolArray, FloatArray, IndexArray, OrderArray
 from bayespool.comparisons.significance import (
     ANNOUNCED_SHARE,
     Pairs,
@@ -111,7 +110,7 @@ class DrawComparison:
 
 
 def compare_runs_by_draws(
-    values: npt.NDArray[Any],
+    values: AnyArray,
     *,
     ci_prob: float | None = None,
     rope: float = 0.0,
@@ -176,7 +175,7 @@ def compare_runs_by_draws(
     )
 
 
-def simultaneous_order(values: npt.NDArray[Any], *, ci_prob: float | None = None) -> BoolArray:
+def simultaneous_order(values: AnyArray, *, ci_prob: float | None = None) -> BoolArray:
     r"""Return which runs score higher than which, with simultaneous coverage over all pairs.
 
     Parameters
@@ -222,8 +221,8 @@ def simultaneous_order(values: npt.NDArray[Any], *, ci_prob: float | None = None
 
 
 def _differences(
-    values: Sequence[npt.NDArray[Any]], max_cells: int
-) -> Iterator[tuple[OrderArray, OrderArray, Iterator[npt.NDArray[Any]]]]:
+    values: Sequence[AnyArray], max_cells: int
+) -> Iterator[tuple[OrderArray, OrderArray, Iterator[AnyArray]]]:
     """Yield batches of run pairs and their differences, given draws of shape (draw, run)."""
     n_draws, n_runs = values[0].shape
     first, second = np.triu_indices(n_runs, 1)
@@ -234,7 +233,7 @@ def _differences(
         yield a, b, (np.round(d, _DECIMALS) if d.dtype.kind == "f" else d for d in differences)
 
 
-def rank_probabilities(values: npt.NDArray[Any]) -> FloatArray:
+def rank_probabilities(values: AnyArray) -> FloatArray:
     """Return the probability of each rank for each run, rank 1 being the best.
 
     Parameters
@@ -304,7 +303,7 @@ class Agreement:
         return (self.n_draws - n_untied) / self.n_draws
 
 
-def agree_on_draws(values: Sequence[npt.NDArray[Any]]) -> Agreement:
+def agree_on_draws(values: Sequence[AnyArray]) -> Agreement:
     """Compare all pairs of runs on several measures using joint draws of their scores.
 
     Parameters
@@ -359,7 +358,7 @@ def compare_across(estimates: Sequence[Estimates], scope: Scope, *, random_seed:
     return agree_on_draws([population_draws(draws.amount, random_seed=random_seed) for draws in values])
 
 
-def draws_in_scope(e: Estimates, scope: Scope, random_seed: int) -> tuple[npt.NDArray[Any], float]:
+def draws_in_scope(e: Estimates, scope: Scope, random_seed: int) -> tuple[AnyArray, float]:
     """Return draws of runs' scores in a scope, shape (draw, run), and the divisor that makes them scores."""
     draws = e.draws
     assert draws is not None
@@ -424,7 +423,7 @@ class SignificantDraws:
     level: float
     control: Control
     n_draws: int
-    n_greater: npt.NDArray[np.int64]
+    n_greater: IndexArray
     announce: float = ANNOUNCED_SHARE
 
     @property

@@ -20,7 +20,7 @@ from bayespool.measures import equal_tailed_interval
 from bayespool.names import AS_JUDGED
 from bayespool.notes import Note
 from bayespool.report.result import Figure, Result
-from bayespool.report.saving import StoredResult
+from bayespool.report.stored import StoredResult
 from bayespool.tables import Citation
 from bayespool.tables.formatting import counted, difference, interval, level, number, some_of
 from bayespool.tables.markup import one_line

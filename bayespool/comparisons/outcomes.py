@@ -26,7 +26,7 @@ from bayespool.measures import Measure
 from bayespool.names import AS_JUDGED, PairControl, SignificanceTest
 from bayespool.notes import Note, noted
 from bayespool.report.result import Figure, Result
-from bayespool.report.saving import StoredResult
+from bayespool.report.stored import StoredResult
 from bayespool.tables import Citation
 from bayespool.tables.formatting import counted, percent, some_of
 from bayespool.tables.markup import one_line
@@ -206,9 +206,7 @@ def brier_score(probability: npt.ArrayLike, happened: npt.ArrayLike) -> float:
     return float(np.mean((probabilities - outcome) ** 2)) if len(probabilities) else float("nan")
 
 
-def _check_statements(
-    probability: npt.ArrayLike, happened: npt.ArrayLike
-) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+def _check_statements(probability: npt.ArrayLike, happened: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
     probabilities = np.asarray(probability, dtype=np.float64)
     outcome = np.asarray(happened, dtype=np.float64)
     if probabilities.shape != outcome.shape or probabilities.ndim != 1:

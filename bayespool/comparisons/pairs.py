@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
-from bayespool.arrays import BoolArray, FloatArray, IntArray
+from bayespool.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from bayespool.comparisons.significance import Pairs, adjust_p_values, p_values
 from bayespool.errors import InputError, known_names
 from bayespool.names import Control, SignificanceTest
@@ -20,7 +19,7 @@ from bayespool.names import Control, SignificanceTest
 def pair_frame(
     run_ids: Sequence[str],
     keys: Mapping[str, object],
-    matrices: Mapping[str, npt.NDArray[Any]],
+    matrices: Mapping[str, AnyArray],
     pairs: Pairs | None = None,
 ) -> pd.DataFrame:
     """Return a frame with one row per pair of runs, from matrices of shape (run, run)."""
@@ -101,7 +100,7 @@ class CommonTopics:
     p: FloatArray
 
     @property
-    def columns(self) -> dict[str, npt.NDArray[Any]]:
+    def columns(self) -> dict[str, AnyArray]:
         """Matrices by the names of their columns in frames."""
         return dict(zip(COMMON_COLUMNS, (self.n, self.difference, self.p), strict=True))
 

@@ -17,7 +17,7 @@ import pandas as pd
 from bayespool import __version__
 from bayespool.arrays import AnyArray, FloatArray, Progress
 from bayespool.collection import Collection
-from bayespool.collection.contents import expect_collection
+from bayespool.collection.collection import expect_collection
 from bayespool.comparisons.contrasts import Units
 from bayespool.errors import InputError, NoCollectionError, PooledRunWarning
 from bayespool.evidence import score_bounds
@@ -506,7 +506,7 @@ def plan_comparison(
         hint = "give one, or the topics at hand and the standard deviation"
         raise NoCollectionError("no collection", hint=hint)
     expect_collection(collection)
-    if question.systems is None and runs != (2, 5):
+    if question.systems is None and runs != _usual("more_runs"):
         raise InputError("more_runs without systems", hint="say which runs are of one: systems=")
     taken = []
     if not (question.run_ids or question.unpool or collection.given_run_ids) and (
@@ -562,11 +562,16 @@ def best_pooled_runs(collection: Collection, measure: Measure) -> tuple[str, ...
     return runs if len(runs) > 1 else pooled[:_MOST_RUNS]
 
 
+def _usual(name: str) -> Any:
+    """Return the default of a parameter of `plan_comparison`."""
+    return inspect.signature(plan_comparison).parameters[name].default
+
+
 def _refuse_idle(question: Asked, **own: Any) -> None:
     """Raise `InputError` for a setting that a plan without a collection does not use."""
-    signature, usual = inspect.signature(plan_comparison).parameters, Asked()
+    usual = Asked()
     names = AskedKeywords.__annotations__.keys() - {"random_seed"}
-    pairs = {name: (value, signature[name].default) for name, value in own.items()}
+    pairs = {name: (value, _usual(name)) for name, value in own.items()}
     pairs |= {name: (getattr(question, name), getattr(usual, name)) for name in names}
     for name, (given, default) in pairs.items():
         if given != default:

@@ -29,16 +29,11 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from bayespool.arrays import FloatArray
+from bayespool.arrays import AnyArray, FloatArray
 from bayespool.defaults import fill_ci_prob
 from bayespool.errors import InputError
 from bayespool.measures import Estimates, Measure, Values, equal_tailed_interval
-from bayespool.measures.populations import (
-    AddedVariance,
-    average_runs,
-    population_draws,
-    topic_variance,
-)
+from bayespool.measures.populations import AddedVariance, average_runs, population_draws, topic_variance
 from bayespool.randomness import key_of
 
 
@@ -395,7 +390,7 @@ def system_scores(
     )
 
 
-def _between(draws: FloatArray, of_runs: float, n_runs: npt.NDArray[Any]) -> float:
+def _between(draws: FloatArray, of_runs: float, n_runs: AnyArray) -> float:
     """Return the variance between systems, without that of their runs, NaN for one system."""
     if draws.shape[1] < 2:
         return float("nan")

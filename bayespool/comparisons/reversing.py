@@ -15,22 +15,17 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from bayespool import __version__
-from bayespool.arrays import FloatArray, IndexArray, Progress
+from bayespool.arrays import AnyArray, FloatArray, IndexArray, IntArray, Progress
 from bayespool.collection import Collection, rows
-from bayespool.collection.contents import expect_collection
+from bayespool.collection.collection import expect_collection
 from bayespool.collection.rankings import ranked
 from bayespool.comparisons.draws import DRAW_TESTS, significant_draws
 from bayespool.comparisons.outcomes import Reversals
 from bayespool.comparisons.pairs import pair_frame
-from bayespool.comparisons.significance import (
-    adjust_p_values,
-    applied_control,
-    p_values,
-)
+from bayespool.comparisons.significance import adjust_p_values, applied_control, p_values
 from bayespool.corrections import Constants, PlacedCorrection, fit_constants
 from bayespool.errors import InputError
 from bayespool.evidence import score_bounds
@@ -48,7 +43,7 @@ from bayespool.validation import check_choice, check_count, check_number, check_
 _RANK_OF_UNEXPLAINED = np.iinfo(np.int32).max
 
 
-def judgment_ranks(collection: Collection) -> npt.NDArray[np.int32]:
+def judgment_ranks(collection: Collection) -> IntArray:
     """Return the best rank of each document over the pooled runs, shape (pair,).
 
     The largest int32 for documents that no pooled run retrieved.
@@ -336,12 +331,7 @@ class _Experiment:
     control: PairControl
 
     def rows(
-        self,
-        group: str,
-        runs: tuple[str, ...],
-        judged: Mapping[Measure, Values],
-        n: int,
-        subset: Collection,
+        self, group: str, runs: tuple[str, ...], judged: Mapping[Measure, Values], n: int, subset: Collection
     ) -> Iterator[tuple[dict[str, Any], pd.DataFrame]]:
         """Yield each estimator's row of scores and its rows of pairs, for a group under n judgments.
 
@@ -372,7 +362,7 @@ class _Experiment:
 
     def _tests(
         self, name: str, estimates: Estimates, sign_now: IndexArray | None
-    ) -> Iterator[tuple[str, dict[str, npt.NDArray[Any]]]]:
+    ) -> Iterator[tuple[str, dict[str, AnyArray]]]:
         """Yield an estimator, and for draws each share that announces, with matrices of shape (run, run)."""
         p = p_values(estimates.per_topic, self.test, random_seed=self.random_seed)
         p = adjust_p_values(p, self.control)

@@ -3,43 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, get_args
+from typing import Any, get_args
 
 import numpy as np
 
+from bayespool.comparisons.compared import Compared, TestKey
 from bayespool.comparisons.draws import DrawComparison, SignificantDraws
 from bayespool.comparisons.significance import effect_sizes
 from bayespool.comparisons.tables import test_text
 from bayespool.errors import InputError, known_names
 from bayespool.evidence.difference_bounds import are_differences_sharp
-from bayespool.measures import Normalized
+from bayespool.measures import Measure, Normalized
 from bayespool.names import AS_JUDGED, BY_DESIGN, Scope, SignificanceTest
 from bayespool.scoring.score_tables import conditions, missing_topics
-from bayespool.tables.formatting import (
-    counted,
-    interval,
-    level,
-    number,
-    p_value,
-    percent,
-    some_of,
-)
+from bayespool.tables.formatting import counted, interval, level, number, p_value, percent, some_of
 
-if TYPE_CHECKING:
-    from bayespool.comparisons.comparison import Comparison, TestKey
-    from bayespool.measures import Measure
-
-_CAUSES = {
-    "topics": "topics",
-    "runs": "runs",
-    "unjudged": "unjudged documents",
-}
+_CAUSES = {"topics": "topics", "runs": "runs", "unjudged": "unjudged documents"}
 """Names of what the variance of a system's score is due to, keyed by the beginnings of columns."""
 _UNLIKELY = 0.01  # a direction that is not worth naming
 _MAX_PAIRS = 3  # of three runs; a leaderboard says more of several
 
 
-def comparison_sentences(comparison: Comparison) -> Iterator[str]:
+def comparison_sentences(comparison: Compared) -> Iterator[str]:
     """Yield sentences on baselines, on up to three pairs of runs, per measure and across measures, or on
     systems.
     """
@@ -75,19 +60,19 @@ def comparison_sentences(comparison: Comparison) -> Iterator[str]:
                 yield across_sentence(row | {"estimator": _with_missing(comparison, by, pair)}, n_topics)
 
 
-def _measure_sentences(comparison: Comparison, measure: Measure) -> Iterator[str]:
+def _measure_sentences(comparison: Compared, measure: Measure) -> Iterator[str]:
     """Yield sentences on the baselines, and on up to three pairs of runs, on one measure."""
     estimator = comparison.shown_estimator(measure)
     says_nothing = estimator == AS_JUDGED and comparison.has_draws(measure)
     pairs = comparison.pairs_in_order(measure, comparison.arrangement)
     lists_pairs = len(pairs) <= _MAX_PAIRS and not says_nothing
-    if comparison.n_pairs > 1:
-        for baseline in comparison.baseline if estimator != BY_DESIGN else ():
+    if comparison.n_pairs > 1 and estimator != BY_DESIGN:  # whose few answers as judged are no comparison
+        for baseline in comparison.baseline:
             text = _baseline_sentence(comparison, measure, baseline)
             if not lists_pairs:
                 text += _highest_sentence(comparison, measure, estimator, baseline)
             yield text
-        if not comparison.baseline and not lists_pairs and estimator != BY_DESIGN:
+        if not (comparison.baseline or lists_pairs):
             yield _all_pairs_sentence(comparison, measure)
     if lists_pairs:
         for run_a, run_b in zip(pairs["run_a"], pairs["run_b"], strict=True):
@@ -95,7 +80,7 @@ def _measure_sentences(comparison: Comparison, measure: Measure) -> Iterator[str
 
 
 def conditional(
-    comparison: Comparison, estimator: str, measures: Sequence[object], run_ids: Sequence[str]
+    comparison: Compared, estimator: str, measures: Sequence[object], run_ids: Sequence[str]
 ) -> str:
     """Return an estimator's name with the conditions of its posteriors of some runs."""
     far = [run for run in run_ids if run in comparison.far_runs]
@@ -103,7 +88,7 @@ def conditional(
     return f"{estimator}; {condition}" if condition else estimator
 
 
-def _with_missing(comparison: Comparison, by: str, run_ids: Sequence[str] | None = None) -> str:
+def _with_missing(comparison: Compared, by: str, run_ids: Sequence[str] | None = None) -> str:
     """Return an estimator's name and conditions with the number of topics that runs lack."""
     return "; ".join(text for text in (by, missing_topics(comparison.scores.metadata, run_ids)) if text)
 
@@ -114,7 +99,7 @@ def p_text(p: float) -> str:
 
 
 def comparison_sentence(
-    comparison: Comparison,
+    comparison: Compared,
     run_a: str,
     run_b: str,
     measure: object | None = None,
@@ -149,11 +134,11 @@ def comparison_sentence(
 _OTHER_SCOPES: dict[Scope, str] = {
     "population": " For the population of topics that these are sampled from, the interval is {ends} "
     "(probability "
-    "that it is {way} {chance}{equal}).",
+    "that it is {way} {chance}{equal})."
 }
 
 
-def _baseline_sentence(comparison: Comparison, measure: Measure, baseline: str) -> str:
+def _baseline_sentence(comparison: Compared, measure: Measure, baseline: str) -> str:
     """Return a sentence on the runs that differ significantly from a baseline."""
     place, test = comparison.run_ids.index(baseline), comparison.tests[0]
     announced = comparison.announced_as_judged(measure, test)
@@ -182,7 +167,7 @@ def _baseline_sentence(comparison: Comparison, measure: Measure, baseline: str) 
     return f"{text}."
 
 
-def _all_pairs_sentence(comparison: Comparison, measure: Measure) -> str:
+def _all_pairs_sentence(comparison: Compared, measure: Measure) -> str:
     """Return a sentence on how many of all pairs of runs differ significantly."""
     test = comparison.tests[0]
     n_announced = int(comparison.announced_as_judged(measure, test).sum())
@@ -195,7 +180,7 @@ def _all_pairs_sentence(comparison: Comparison, measure: Measure) -> str:
     return f"{text}{f'; {n_doubtful} more {are} too uncertain to declare significant' * bool(n_doubtful)}."
 
 
-def _highest_sentence(comparison: Comparison, measure: Measure, estimator: str, baseline: str) -> str:
+def _highest_sentence(comparison: Compared, measure: Measure, estimator: str, baseline: str) -> str:
     """Return sentences on the highest of the runs that are compared with a baseline."""
     place, value = comparison.run_ids.index(baseline), comparison.scores[measure, AS_JUDGED].value
     draws = comparison.draws.get((measure, estimator, "these-topics"))
@@ -206,13 +191,13 @@ def _highest_sentence(comparison: Comparison, measure: Measure, estimator: str, 
     return f" The highest of them {by} is {comparison.run_ids[first]}. {text}"
 
 
-def _others(comparison: Comparison) -> list[int]:
+def _others(comparison: Compared) -> list[int]:
     """Return the places of the runs that are no baselines."""
     return [i for i, run in enumerate(comparison.run_ids) if run not in comparison.baseline]
 
 
 def _pair_sentence(
-    comparison: Comparison, a: int, b: int, measure: Measure, estimator: str, test: SignificanceTest
+    comparison: Compared, a: int, b: int, measure: Measure, estimator: str, test: SignificanceTest
 ) -> str:
     """Return a sentence that compares two runs given by index, the better run first."""
     value = comparison.scores[measure, AS_JUDGED].value
@@ -265,7 +250,7 @@ def _pair_sentence(
     return text + _common_topics_sentence(comparison, (measure, AS_JUDGED, test), a, b)
 
 
-def _common_topics_sentence(comparison: Comparison, key: TestKey, a: int, b: int) -> str:
+def _common_topics_sentence(comparison: Compared, key: TestKey, a: int, b: int) -> str:
     """Return a sentence on two runs on the topics that both have; empty where both have all."""
     common = comparison.common[key]
     if common.n[a, b] == len(comparison.scores.query_ids):
@@ -279,7 +264,7 @@ def _common_topics_sentence(comparison: Comparison, key: TestKey, a: int, b: int
     return text + (": the missing topics decide." if comparison.is_by_missing_topics(*key)[a, b] else ".")
 
 
-def _bounds_sentence(comparison: Comparison, a: int, b: int, measure: Measure, *, is_tied: bool) -> str:
+def _bounds_sentence(comparison: Compared, a: int, b: int, measure: Measure, *, is_tied: bool) -> str:
     """Return a sentence on what of two runs is unjudged, and whether judging it could reverse their order."""
     shares = comparison.scores.bounds[comparison.measures.index(measure)].unjudged_share
     top, (run, other) = f"the top {measure.cutoff} of", (comparison.run_ids[i] for i in (a, b))
@@ -298,7 +283,7 @@ def _bounds_sentence(comparison: Comparison, a: int, b: int, measure: Measure, *
     return f"{text}; the difference is between {between} whatever {whatever} are: {could}."
 
 
-def _bounds(comparison: Comparison, a: int, b: int, measure: Measure) -> tuple[float, float] | None:
+def _bounds(comparison: Compared, a: int, b: int, measure: Measure) -> tuple[float, float] | None:
     """Return the bounds of the difference a minus b, if they are known."""
     if measure not in comparison.bounds:
         return None
@@ -416,7 +401,7 @@ def _on_topics(n: int) -> str:
     return f"On {'this' if n == 1 else 'these'} {counted(n, 'topic')}"
 
 
-def _significance_clause(comparison: Comparison, key: TestKey, a: int, b: int, *, is_certain: bool) -> str:
+def _significance_clause(comparison: Compared, key: TestKey, a: int, b: int, *, is_certain: bool) -> str:
     measure, _, test = key
     p, test_name = float(comparison.p_adjusted[measure, AS_JUDGED, test][a, b]), test_text(comparison, test)
     if np.isnan(p):
@@ -464,7 +449,7 @@ def _significance_clause(comparison: Comparison, key: TestKey, a: int, b: int, *
     return f"{text}{too_much}."
 
 
-def _significance_chance(comparison: Comparison, draws: SignificantDraws, a: int, b: int) -> str:
+def _significance_chance(comparison: Compared, draws: SignificantDraws, a: int, b: int) -> str:
     """Return the probability that a difference is significant with all documents judged, and which run
     leads.
     """
@@ -483,8 +468,7 @@ def _position(names: Sequence[str], name: object | None, kind: str) -> int:
         return 0
     if str(name) not in names:
         raise InputError(
-            f"no {kind} {str(name)!r} in the comparison",
-            hint=known_names(str(name), names, before="it has "),
+            f"no {kind} {str(name)!r} in the comparison", hint=known_names(str(name), names, before="it has ")
         )
     return list(names).index(str(name))
 

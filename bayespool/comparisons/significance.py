@@ -468,7 +468,7 @@ def _symmetric(pair_values: FloatArray, n_runs: int, pairs: Pairs | None = None)
     return matrix
 
 
-def _signed_rank_tail(doubled: npt.NDArray[np.int64], largest_sum: int) -> float:
+def _signed_rank_tail(doubled: IndexArray, largest_sum: int) -> float:
     """Return the lower tail probability for the signed-rank statistic, with ranks doubled."""
     probability = np.zeros(largest_sum + 1)
     probability[0] = 1

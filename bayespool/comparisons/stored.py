@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from bayespool.report.result import Figure, Result
-from bayespool.report.saving import StoredResult
+from bayespool.report.stored import StoredResult
 from bayespool.tables.formatting import level
 
 

@@ -4,23 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
+from bayespool.comparisons.compared import Compared
 from bayespool.comparisons.pairs import COMMON_COLUMNS
 from bayespool.measures.groups import MEAN_OF_GROUPS
 from bayespool.names import AS_JUDGED, BY_DESIGN
-from bayespool.report.result import cited_by
+from bayespool.report.provenance import cited_by
 from bayespool.scoring.grouped import GROUP_COLUMNS
 from bayespool.scoring.score_tables import conditions, ideal_sentence, missing_topics
 from bayespool.tables import Citation, cite
 from bayespool.tables.formatting import counted, level, percent, some_of
 from bayespool.tables.markup import Arrangement
 from bayespool.tables.table import Column, IntervalColumn, Pivot, Table, View, ViewColumn, WithSuperscripts
-
-if TYPE_CHECKING:
-    from bayespool.comparisons.comparison import Comparison
 
 PAIR_COLUMNS = ("as-judged", "bounds", "p", "difference", "interval", "chance", "risk")
 """Names of available columns in tables of run pairs for papers."""
@@ -78,9 +76,7 @@ PAIR = {
 _RISK = Column("risk of\nreversal", "chance", "Probability that judging takes it back.")
 COMPARISON_COLUMNS = PAIR | {
     "scope": Column(
-        "scope",
-        "text",
-        "these-topics: only unjudged documents are uncertain; population: the topics, too.",
+        "scope", "text", "these-topics: only unjudged documents are uncertain; population: the topics, too."
     ),
     "test": Column("test", "text", "The significance test."),
     "difference": Column("a − b", "difference", "Score of run a minus that of run b, by the estimator."),
@@ -173,7 +169,7 @@ _CAPTIONS = {
 _CONTRASTS = ("groups", "system_differences")  # where groups or systems are asked for
 
 
-def comparison_tables(comparison: Comparison, arrangement: Arrangement) -> tuple[Table, ...]:
+def comparison_tables(comparison: Compared, arrangement: Arrangement) -> tuple[Table, ...]:
     """Return the tables for a comparison, with run pairs sorted and truncated as arranged."""
     arrangement.check(PAIR_COLUMNS, PAIR_KEYS)
     frames = {name: getattr(comparison, name)() for name in _CAPTIONS}
@@ -197,7 +193,7 @@ def comparison_tables(comparison: Comparison, arrangement: Arrangement) -> tuple
 
 
 def _table_views(
-    comparison: Comparison, arrangement: Arrangement, name: str, frame: pd.DataFrame
+    comparison: Compared, arrangement: Arrangement, name: str, frame: pd.DataFrame
 ) -> Iterator[View]:
     """Yield the views of a table: one for each measure and scope, or for each measure and test."""
     lists_pairs = (arrangement.top or comparison.n_pairs) <= _MAX_PAIRS_LISTED
@@ -211,7 +207,7 @@ def _table_views(
 
 
 def _views_of_runs(
-    comparison: Comparison, arrangement: Arrangement, name: str, frame: pd.DataFrame, lists_pairs: bool
+    comparison: Compared, arrangement: Arrangement, name: str, frame: pd.DataFrame, lists_pairs: bool
 ) -> Iterator[View]:
     """Yield the views of a table of runs, or of the variance of systems."""
     n_pairs, is_several = comparison.n_pairs, len(comparison.run_ids) > 2
@@ -231,7 +227,7 @@ def _views_of_runs(
         yield from _views(comparison, frame, _RELIABILITY_VIEW, "measure")
 
 
-def mean_test_text(comparison: Comparison) -> str:
+def mean_test_text(comparison: Compared) -> str:
     """Return the display name for the test of a mean of groups, or of systems."""
     contrasts = comparison.contrasts
     assert contrasts is not None
@@ -239,7 +235,7 @@ def mean_test_text(comparison: Comparison) -> str:
     return f"{contrasts.test_name}, {control_name(control, '', len(contrasts.pairs[0]))}"
 
 
-def _contrast_views(comparison: Comparison, frame: pd.DataFrame) -> Iterator[View]:
+def _contrast_views(comparison: Compared, frame: pd.DataFrame) -> Iterator[View]:
     """Yield a view of each measure: differences by group, as a mean of groups, and of systems."""
     contrasts = comparison.contrasts
     assert contrasts is not None
@@ -288,12 +284,12 @@ def control_name(control: str, test: str, n_pairs: int) -> str:
     return _CONTROLS[test if test == "tukey-hsd" else control].format(n=n_pairs)
 
 
-def test_text(comparison: Comparison, test: str) -> str:
+def test_text(comparison: Compared, test: str) -> str:
     """Return the display name for a test and its multiplicity control."""
     return f"{TEST_NAMES[test]}, {control_name(comparison.control, test, comparison.n_pairs)}"
 
 
-def _views(comparison: Comparison, frame: pd.DataFrame, view: View, *by: str) -> Iterator[View]:
+def _views(comparison: Compared, frame: pd.DataFrame, view: View, *by: str) -> Iterator[View]:
     """Yield copies of a view, one for the rows that have each combination of values in the columns ``by``."""
     n, prob = len(comparison.scores.query_ids), level(comparison.ci_prob)
     if "scope" in by:
@@ -374,7 +370,7 @@ _MOST_DISAGREEING_VIEW = replace(
 )
 
 
-def _test_views(comparison: Comparison, significance: pd.DataFrame, lists_pairs: bool) -> Iterator[View]:
+def _test_views(comparison: Compared, significance: pd.DataFrame, lists_pairs: bool) -> Iterator[View]:
     """Yield views of significance tests, limited to the riskiest run pairs if there are many."""
     tests_view = _TESTS_VIEW
     if missing_topics(comparison.scores.metadata):
@@ -400,7 +396,7 @@ def _test_views(comparison: Comparison, significance: pd.DataFrame, lists_pairs:
         yield replace(view, title=f"{title}the {top} with the {words}", sort=key, top=top)
 
 
-def _verdict_note(comparison: Comparison, rows: pd.DataFrame, p_text: str = "") -> str:
+def _verdict_note(comparison: Compared, rows: pd.DataFrame, p_text: str = "") -> str:
     """Return a note on what is shown as significant in the tests of one measure, and what is not."""
     has_passages = (
         rows[["run_a", "run_b"]].isin(list(comparison.scores.metadata.get("passages", ()))).any(axis=1)
@@ -450,7 +446,7 @@ def _verdict_note(comparison: Comparison, rows: pd.DataFrame, p_text: str = "") 
     return " ".join(sentences)
 
 
-def _pair_views(comparison: Comparison, arrangement: Arrangement, lists_pairs: bool) -> Iterator[View]:
+def _pair_views(comparison: Compared, arrangement: Arrangement, lists_pairs: bool) -> Iterator[View]:
     """Yield a view of run pairs for a paper and, where these are few, one for the terminal."""
     significance = comparison.significance()
     for measure in comparison.measures:
@@ -504,7 +500,7 @@ def _pair_columns(names: Sequence[str]) -> tuple[ViewColumn, ...]:
     return tuple(columns.values())
 
 
-def _run_views(comparison: Comparison, runs: pd.DataFrame, lists_pairs: bool) -> Iterator[View]:
+def _run_views(comparison: Compared, runs: pd.DataFrame, lists_pairs: bool) -> Iterator[View]:
     """Yield views with leaderboards, and a table of runs for papers."""
     drawn = runs.dropna(subset="value")
     views = _views(comparison, drawn, _LEADERBOARD_VIEW, "measure", "estimator", "scope")
@@ -558,7 +554,7 @@ _PAIR_SENTENCES = {
 
 
 def _pairs_texts(
-    comparison: Comparison, arrangement: Arrangement, measure: str, names: Sequence[str], estimator: str
+    comparison: Compared, arrangement: Arrangement, measure: str, names: Sequence[str], estimator: str
 ) -> tuple[str, list[str], list[str]]:
     """Return the title of a table of run pairs, sentences on its columns, and conditions."""
     n, topics = comparison.n_pairs, counted(len(comparison.scores.query_ids), "topic")
@@ -579,13 +575,13 @@ def _pairs_texts(
     return f"Differences in {measure} {of} on {topics}", sentences, clauses
 
 
-def _measure_ideal(comparison: Comparison, measure: object) -> str:
+def _measure_ideal(comparison: Compared, measure: object) -> str:
     """Return a sentence on the ideal rankings of a measure; empty for one without."""
     ideals = comparison.scores.metadata.get("ideals", {})
     return ideal_sentence({str(measure): ideals[str(measure)]}) if str(measure) in ideals else ""
 
 
-def _with_ideals(comparison: Comparison, views: Iterable[View]) -> Iterator[View]:
+def _with_ideals(comparison: Compared, views: Iterable[View]) -> Iterator[View]:
     """Yield views with a sentence on its ideal ranking below the first of each measure."""
     ideals = dict(comparison.scores.metadata.get("ideals", {}))
     for view in views:
@@ -594,7 +590,7 @@ def _with_ideals(comparison: Comparison, views: Iterable[View]) -> Iterator[View
         yield replace(view, note=f"{view.note} {sentence}".strip())
 
 
-def _condition_sentence(comparison: Comparison, measures: Sequence[object]) -> str:
+def _condition_sentence(comparison: Compared, measures: Sequence[object]) -> str:
     """Return the conditions of posteriors as a sentence of a caption; mostly empty."""
     condition = conditions(comparison.scores.metadata, measures)
     return f"{condition[0].upper()}{condition[1:]}." if condition else ""

@@ -12,12 +12,7 @@ import numpy as np
 from bayespool.arrays import BoolArray, FloatArray, IndexArray, LevelArray, OrderArray
 from bayespool.collection import Collection
 from bayespool.compiled import compiled
-from bayespool.corrections.base import (
-    Corrected,
-    SharedCorrection,
-    hidden_at_levels,
-    lacks_pool,
-)
+from bayespool.corrections.base import Corrected, SharedCorrection, hidden_at_levels, lacks_pool
 from bayespool.corrections.registry import register_estimator
 from bayespool.evidence import Bounds
 from bayespool.evidence.held_out import held_out_levels

@@ -10,13 +10,7 @@ import numpy as np
 
 from bayespool.arrays import FloatArray
 from bayespool.collection import Collection
-from bayespool.corrections.base import (
-    Corrected,
-    SharedCorrection,
-    lacks_pool,
-    not_defined,
-    run_notes,
-)
+from bayespool.corrections.base import Corrected, SharedCorrection, lacks_pool, not_defined, run_notes
 from bayespool.corrections.registry import register_estimator
 from bayespool.evidence import Bounds, score_bounds
 from bayespool.evidence.composition import CompositionEffects, composition_effects

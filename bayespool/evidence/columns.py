@@ -9,7 +9,6 @@ import numpy as np
 from bayespool.arrays import FloatArray
 from bayespool.collection import Collection
 from bayespool.collection.attributes import Attributes, Of
-from bayespool.collection.document_columns import DocumentColumns
 from bayespool.evidence.predictors import DocumentContext, Predictor
 
 
@@ -30,7 +29,7 @@ def _find_predictors(collection: Collection) -> dict[str, Predictor]:
     for table in collection.documents:
         for name in table.columns:
             text = f"{name} of the document, in standard deviations from the mean of the topic"
-            of_document = partial(_values_of_document, table=table, name=name)
+            of_document = partial(_values_of_document, name=name)
             predictors[name] = Predictor(name=name, description=text, per="document", compute=of_document)
     return predictors
 
@@ -51,13 +50,13 @@ def standardized(collection: Collection, of: Of, name: str) -> FloatArray | None
     return np.nan_to_num((values - known.mean()) / spread, nan=0.0) if spread > 0 else np.zeros(len(ids))
 
 
-def standardized_within_topics(collection: Collection, table: DocumentColumns, name: str) -> FloatArray:
+def standardized_within_topics(collection: Collection, name: str) -> FloatArray:
     """Return a column of documents with mean 0 and standard deviation 1 within topics, shape (pair,).
 
     Those are of the pool's documents, so that runs to score do not change them; without a pool, of all that
     have a value. A missing value is 0, and so are all of a topic whose values are the same.
     """
-    values, topic, n = table.values(collection, name), collection.pair_topic, len(collection.query_ids)
+    values, topic, n = collection.document_values(name), collection.pair_topic, len(collection.query_ids)
     there = ~np.isnan(values)
     pool = collection.in_pool() & there
     counted = pool if pool.any() else there
@@ -75,7 +74,7 @@ def _values_of_place(context: DocumentContext, of: Of, values: FloatArray) -> Fl
     return values[context.run if of == "run" else context.topic]
 
 
-def _values_of_document(context: DocumentContext, table: DocumentColumns, name: str) -> FloatArray:
-    find = partial(standardized_within_topics, context.collection, table, name)
+def _values_of_document(context: DocumentContext, name: str) -> FloatArray:
+    find = partial(standardized_within_topics, context.collection, name)
     values: FloatArray = context.collection.memo.once("column of documents", find, name)
     return values[context.pair]

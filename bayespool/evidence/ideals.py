@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, get_args
+from typing import get_args
 
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.arrays import BoolArray, IndexArray, IntArray, LevelArray, OrderArray
+from bayespool.arrays import AnyArray, BoolArray, IndexArray, IntArray, LevelArray, OrderArray
 from bayespool.collection import Collection
 from bayespool.collection.rankings import Rankings, ranked
 from bayespool.errors import InputError, known_names
@@ -19,7 +19,7 @@ from bayespool.names import Estimand as Estimand
 NONRELEVANT, RELEVANT, UNJUDGED_STATE, MISSING, BELOW = range(5)
 
 
-def states(relevance: npt.NDArray[Any], rel: int, given: int = 0) -> npt.NDArray[np.int8]:
+def states(relevance: AnyArray, rel: int, given: int = 0) -> npt.NDArray[np.int8]:
     """Return each document's state: unjudged, relevant, nonrelevant, or judged below ``given``.
 
     Shape (pair,).

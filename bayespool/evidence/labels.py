@@ -11,7 +11,7 @@ import numpy as np
 
 from bayespool.arrays import AnyArray, BoolArray, FloatArray, IndexArray, IntArray, OrderArray
 from bayespool.collection import Collection, Judge
-from bayespool.collection.judges import MOST_GRADES
+from bayespool.collection.contents import MOST_GRADES
 from bayespool.collection.pools import sole_contributor
 from bayespool.collection.rankings import within
 from bayespool.evidence.held_out import held_out_documents

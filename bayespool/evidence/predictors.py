@@ -469,8 +469,7 @@ def _run_slope(documents: DocumentContext) -> FloatArray:
 
 
 @_predictor(
-    "document",
-    "log of the rate at which a published sample took documents of its stratum; 0 for others",
+    "document", "log of the rate at which a published sample took documents of its stratum; 0 for others"
 )
 def _log_rate(documents: DocumentContext) -> FloatArray:
     sample = documents.collection.sample

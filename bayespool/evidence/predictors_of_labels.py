@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy.special import expit, logit
 
-from bayespool.arrays import FloatArray, OrderArray
+from bayespool.arrays import AnyArray, FloatArray, OrderArray
 from bayespool.collection import Collection, Judge
 from bayespool.evidence.ideals import NONRELEVANT, RELEVANT, UNJUDGED_STATE, states
 from bayespool.evidence.labels import (
@@ -211,7 +210,7 @@ def _grade(documents: DocumentContext, judge: Judge) -> npt.NDArray[np.int8]:
 
 
 def _grades(
-    collection: Collection, judge: Judge, run: npt.NDArray[Any], pair: npt.NDArray[Any], rel: int, given: int
+    collection: Collection, judge: Judge, run: AnyArray, pair: AnyArray, rel: int, given: int
 ) -> npt.NDArray[np.int8]:
     """Return each document's grade, −1 without a usable label, shape (document,)."""
     lifts = label_lift(collection, judge, rel=rel, given=given)

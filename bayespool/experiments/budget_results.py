@@ -6,11 +6,12 @@ import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
-import numpy.typing as npt
+import pandas as pd
 
+from bayespool.arrays import BoolArray
 from bayespool.experiments.design import error_columns, interval_summary
 from bayespool.experiments.graded_runs import (
     WithReportedRuns,
@@ -27,9 +28,6 @@ from bayespool.notes import Note
 from bayespool.report.result import Figure
 from bayespool.tables.formatting import counted, level, number
 from bayespool.tables.table import COLUMNS, Column, Pivot, Table, View
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 BIAS_MEASURES = ("mae", "sre", "sre_star")
 """Columns with measures for the bias of a pool, in the table ``summary`` of `Budgets`."""
@@ -141,7 +139,7 @@ class Budgets(WithReportedRuns):
     n_documents: int
     n_relevant: int
     run_ids: tuple[str, ...]
-    significant: Mapping[str, npt.NDArray[np.bool_]]
+    significant: Mapping[str, BoolArray]
     _rows: pd.DataFrame
     _pools: Mapping[str, pd.DataFrame]
     _estimates: pd.DataFrame | None
@@ -357,12 +355,12 @@ def _spearman(rows: pd.DataFrame) -> float:
     return float(np.corrcoef(share, bias)[0, 1])
 
 
-def packed(pairs: npt.NDArray[np.bool_]) -> str:
+def packed(pairs: BoolArray) -> str:
     """Encode a mask of run pairs as hexadecimal text, one bit per pair."""
     return np.packbits(pairs).tobytes().hex()
 
 
-def unpacked(text: str, n_runs: int) -> npt.NDArray[np.bool_]:
+def unpacked(text: str, n_runs: int) -> BoolArray:
     """Decode text from `packed` to a mask of run pairs, shape (run, run).
 
     Examples

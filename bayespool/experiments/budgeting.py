@@ -15,12 +15,12 @@ import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
+from typing import Any, ClassVar, Literal, cast
 
 import numpy as np
-import numpy.typing as npt
+import pandas as pd
 
-from bayespool.arrays import BoolArray, Progress
+from bayespool.arrays import BoolArray, OrderArray, Progress
 from bayespool.collection import Collection
 from bayespool.comparisons.significance import significant_pairs
 from bayespool.errors import InputError
@@ -48,9 +48,6 @@ from bayespool.pooling.pools import with_strategy_pool
 from bayespool.pooling.registry import stops_at, strategy_text
 from bayespool.pooling.strategy import retrieved_by
 from bayespool.posterior import PosteriorEstimator
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 PAPER_BUDGETS = tuple(range(5_000, 80_001, 5_000))
 """Judging budgets used by Lipani et al. (2017)."""
@@ -388,7 +385,7 @@ def judged_by_budget(whole: Collection, part: BudgetPart, settings: BudgetSettin
 
 
 def trec_scores(
-    whole: Collection, judged: Collection, index: npt.NDArray[np.intp], measures: Sequence[Measure]
+    whole: Collection, judged: Collection, index: OrderArray, measures: Sequence[Measure]
 ) -> list[Values]:
     """Return trec_eval's scores with the judgments of `judged`, one array of shape (run, topic) per measure.
 

@@ -14,7 +14,7 @@ from bayespool import __version__
 from bayespool.arrays import Progress
 from bayespool.collection import Collection
 from bayespool.collection.attributes import Attributes
-from bayespool.collection.contents import expect_collection
+from bayespool.collection.collection import expect_collection
 from bayespool.collection.pools import sole_contributor
 from bayespool.comparisons.planning import PairVariances, best_pooled_runs, plan_comparison
 from bayespool.errors import PooledRunWarning
@@ -31,8 +31,8 @@ from bayespool.pooling import PoolReport, describe_pool
 from bayespool.posterior import PosteriorEstimator
 from bayespool.posterior.distance import N_KINDS, find_kinds
 from bayespool.posterior.estimator import sole_posterior
-from bayespool.report.result import cited_by
-from bayespool.report.saving import StoredResult
+from bayespool.report.provenance import cited_by
+from bayespool.report.stored import StoredResult
 from bayespool.tables.citations import CITATIONS
 from bayespool.tables.formatting import counted, difference, level, number, percent, some_of
 from bayespool.tables.markup import one_line
@@ -266,10 +266,7 @@ def _measure_view(trials: Mapping[str, LeaveOutResult]) -> View:
     columns = tuple(list(_MEASURES)[1:]) if trials else ("smallest",)
     smallest = f"minimum detectable difference: detected in {level(_POWER)} of cases at {_LEVEL:g}"
     return View(
-        title="By measure",
-        names=("measure", "group"),
-        columns=columns,
-        note=f"{near}{far}{smallest}",
+        title="By measure", names=("measure", "group"), columns=columns, note=f"{near}{far}{smallest}"
     )
 
 

@@ -10,10 +10,11 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 
 from bayespool.arrays import FloatArray, Progress
 from bayespool.collection import Collection
-from bayespool.collection.contents import expect_collection
+from bayespool.collection.collection import expect_collection
 from bayespool.errors import InputError
 from bayespool.experiments.design import is_central
 from bayespool.experiments.graded_runs import PIT, check_metadata, measure_view, named_figure
@@ -36,13 +37,7 @@ from bayespool.models.registry import check_priors
 from bayespool.models.terms import refuse_lacking_columns
 from bayespool.names import COMBINED_MODELS
 from bayespool.notes import Note
-from bayespool.posterior import (
-    PosteriorEstimator,
-    PreparedModel,
-    ScoringProblem,
-    Threshold,
-    stacking_weights,
-)
+from bayespool.posterior import PosteriorEstimator, PreparedModel, ScoringProblem, Threshold, stacking_weights
 from bayespool.posterior.estimator import given_settings
 from bayespool.posterior.notes import warn_of_judges
 from bayespool.posterior.preparation import evidence_depth
@@ -55,8 +50,6 @@ from bayespool.tables.table import Column, Pivot, Table, View
 from bayespool.validation import check_count, described
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from bayespool.inference import Engine, Fit
 
 CI_PROBS: tuple[float, ...] = (0.5, 0.8, 0.95)
@@ -118,8 +111,6 @@ class ModelChecks(Result):
 
     def tables(self) -> tuple[Table, ...]:
         """Return tables ``calibration``, ``elpd`` (models by log predictive density) and ``runs``."""
-        import pandas as pd
-
         calibration, elpd = calibration_frame(self.predictions), elpd_frame(self.predictions, COMBINED_MODELS)
         runs = pd.concat([p.to_frame() for p in self.predictions], ignore_index=True)
         views = tuple(_calibration_view(rows, self.metadata) for rows in _by_measure(calibration))
@@ -386,8 +377,6 @@ def calibration_frame(
         ``width``, the mean width of the intervals of the measure; ``pit_mean``; ``mae``, the mean absolute
         error of the predicted mean; ``n_runs`` with hidden documents and their ``n_organizations``.
     """
-    import pandas as pd
-
     rows = pd.concat([p.to_frame(prob) for p in predictions for prob in ci_probs], ignore_index=True)
     rows = rows.rename(columns={"pit": "pit_mean"}).assign(
         pit_inside=is_central(rows["pit"], rows["ci_prob"]),
@@ -424,8 +413,6 @@ def elpd_frame(predictions: Sequence[HeldOutPrediction], combined: Sequence[str]
         (of the differences by organization); then ``weight_combined``, the weights of the combined estimator
         (on the first threshold), and ``n_organizations``. The weight of a model outside the mixture is NaN.
     """
-    import pandas as pd
-
     frames = []
     for measure in dict.fromkeys(p.measure for p in predictions):
         models = [p for p in predictions if p.measure == measure]

@@ -6,14 +6,14 @@ import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from bayespool.arrays import Progress
 from bayespool.collection import Collection
-from bayespool.collection.contents import expect_collection
-from bayespool.collection.judges import find_pairs
+from bayespool.collection.collection import expect_collection
+from bayespool.collection.contents import find_pairs
 from bayespool.errors import InputError
 from bayespool.evidence import score_bounds
 from bayespool.experiments.design import Design, Part, contributors
@@ -22,13 +22,11 @@ from bayespool.experiments.settings import DesignSettings
 from bayespool.measures import Precision
 from bayespool.names import Estimand
 from bayespool.notes import Note
+from bayespool.posterior import PosteriorEstimator
 from bayespool.posterior.work import keep_work
 from bayespool.reading import Judgments, gather_qrels
 from bayespool.reading.records import relevance_codes
 from bayespool.tables.formatting import counted, percent
-
-if TYPE_CHECKING:
-    from bayespool.posterior import PosteriorEstimator
 
 HOLES_AT_FIRST, HOLES_LATER = 0.05, 0.02
 """Share of a graded run's top n that is unjudged: more than the first at first, at most the second later."""

@@ -6,10 +6,11 @@ import base64
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from bayespool.arrays import FloatArray, IndexArray
 from bayespool.comparisons.draws import SignificantDraws, significant_draws
@@ -20,9 +21,6 @@ from bayespool.measures import Estimates
 from bayespool.names import AS_JUDGED
 from bayespool.tables.formatting import percent
 from bayespool.tables.table import Column
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 LEVELS = (0.001, 0.01, SIGNIFICANCE_LEVEL, 0.2)
 _SHARES = (0.5, 0.6, 0.7, ANNOUNCED_SHARE, 0.9, 0.95)
@@ -174,8 +172,6 @@ def graded_decisions(
     sampled: pd.DataFrame, tested: Mapping[float, pd.DataFrame], announce: float = ANNOUNCED_SHARE
 ) -> pd.DataFrame:
     """Return graded decisions on pairs, with draws at several shares of them, without at several levels."""
-    import pandas as pd
-
     columns = [*_FAMILY, "level", "share", *grade_decisions(sampled)]
     graded = [(sampled, SIGNIFICANCE_LEVEL, share) for share in sorted({*_SHARES, announce})]
     graded += [(pairs, level, np.nan) for level, pairs in tested.items()]

@@ -14,14 +14,15 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
-from bayespool.arrays import FloatArray
+from bayespool.arrays import AnyArray, BoolArray, FloatArray, IntArray, OrderArray
 from bayespool.collection import Collection
-from bayespool.collection.contents import expect_collection
+from bayespool.collection.collection import expect_collection
 from bayespool.errors import InputError, known_names
 from bayespool.evidence import Bounds, score_bounds
 from bayespool.evidence.ideals import values_on_fuller
@@ -45,10 +46,7 @@ from bayespool.randomness import seed_of
 from bayespool.scoring.cautions import warn_of_unused_relevance
 from bayespool.tables.formatting import counted
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-IntDraws = npt.NDArray[Any]
+IntDraws = AnyArray
 
 
 ERRORS: dict[str, Callable[[npt.ArrayLike, npt.ArrayLike], float]] = {
@@ -100,7 +98,7 @@ def randomized_pit(
     return pit
 
 
-def covered(draws: IntDraws, truth: IntDraws, ci_prob: float) -> npt.NDArray[np.bool_]:
+def covered(draws: IntDraws, truth: IntDraws, ci_prob: float) -> BoolArray:
     """Return a mask of true values inside the equal-tailed interval of the draws, ends included; shape
     (run,).
 
@@ -117,7 +115,7 @@ def covered(draws: IntDraws, truth: IntDraws, ci_prob: float) -> npt.NDArray[np.
     [True, True, False]
     """
     lower, upper = equal_tailed_interval(draws, ci_prob)
-    inside: npt.NDArray[np.bool_] = (lower <= truth) & (truth <= upper)
+    inside: BoolArray = (lower <= truth) & (truth <= upper)
     return inside
 
 
@@ -137,7 +135,7 @@ def pit_range(draws: IntDraws, truth: IntDraws) -> tuple[FloatArray, FloatArray]
     return (draws < truth).mean(axis=0), (draws <= truth).mean(axis=0)
 
 
-def is_central(pit: npt.ArrayLike, prob: npt.ArrayLike) -> npt.NDArray[np.bool_]:
+def is_central(pit: npt.ArrayLike, prob: npt.ArrayLike) -> BoolArray:
     """Return whether PIT values are within the central ``prob``; its ends, which no draw equals, are not."""
     return np.asarray(np.abs(np.asarray(pit) - 0.5) < np.asarray(prob) / 2 - 1e-9)
 
@@ -206,11 +204,11 @@ INTERVAL_COLUMNS = ("lower", "upper", "ci_prob", "std", *COVERED, "pit", "pit_lo
 def interval_columns(
     estimates: Estimates,
     truth: Values,
-    open_: npt.NDArray[np.bool_],
+    open_: BoolArray,
     *,
     ci_prob: float,
     seed: int,
-    n_topics: npt.NDArray[np.intp] | int | None = None,
+    n_topics: OrderArray | int | None = None,
 ) -> dict[str, Any]:
     """Return the columns `INTERVAL_COLUMNS`, with one entry per run. Coverage is None and PIT NaN for runs
     not `open_`, whose intervals are points; `n_topics` is the number of topics in each mean.
@@ -310,7 +308,7 @@ class Truth:
     """
 
     values: Values
-    n_unjudged: npt.NDArray[np.int32]
+    n_unjudged: IntArray
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -338,13 +336,13 @@ class Graded:
     estimates: Estimates
     truth: Truth
     bounds: Bounds
-    counted: npt.NDArray[np.bool_]
+    counted: BoolArray
     organizations: npt.NDArray[np.object_]
     ci_prob: float
     random_seed: int
 
     @property
-    def n_topics(self) -> npt.NDArray[np.intp]:
+    def n_topics(self) -> OrderArray:
         """Number of topics in each run's mean score, shape (run,)."""
         return np.asarray(self.counted.sum(axis=1))
 
@@ -401,7 +399,7 @@ class Design(Task):
         pool = set(part.pool_run_ids)
         return collection.unpool([run for run in collection.pooled_run_ids if run not in pool])
 
-    def judged_in_truth(self, collection: Collection, part: Any, settings: Any) -> npt.NDArray[np.bool_]:
+    def judged_in_truth(self, collection: Collection, part: Any, settings: Any) -> BoolArray:
         """Return a mask of documents judged in the truth, shape (pair,). Estimates count other documents as
         nonrelevant.
         """
@@ -415,7 +413,7 @@ class Design(Task):
         values = values_on_fuller(concealed, collection, part.run_ids, measure, estimand)
         return Truth(values, score_bounds(collection, part.run_ids, measure, estimand=estimand).n_unjudged)
 
-    def topics(self, collection: Collection, part: Any, settings: Any) -> npt.NDArray[np.bool_]:
+    def topics(self, collection: Collection, part: Any, settings: Any) -> BoolArray:
         """Return a mask of the topics in each run's mean score, shape (run, topic)."""
         return np.ones((len(part.run_ids), len(collection.query_ids)), dtype=bool)
 

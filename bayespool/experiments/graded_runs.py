@@ -8,9 +8,11 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from pathlib import Path
+from typing import Any, ClassVar
 
 import numpy as np
+import pandas as pd
 
 from bayespool import __version__
 from bayespool.arrays import Progress
@@ -23,17 +25,11 @@ from bayespool.measures import Measure
 from bayespool.names import Estimand, PairTest
 from bayespool.notes import Note
 from bayespool.pooling import describe_pool
+from bayespool.posterior import PosteriorEstimator
 from bayespool.report.result import Figure, Result
 from bayespool.tables.files import records, variable_name
 from bayespool.tables.formatting import counted, level, number, percent
 from bayespool.tables.table import COLUMNS, Column, IntervalColumn, Pivot, Table, View
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    import pandas as pd
-
-    from bayespool.posterior import PosteriorEstimator
 
 TESTS = {"tukey-hsd": "Tukey's test", "paired-t": "paired t tests"}
 
@@ -125,8 +121,6 @@ def in_order(frame: pd.DataFrame, keys: RowOrder) -> pd.DataFrame:
 
 def stacked(parts: Iterable[Columns]) -> pd.DataFrame:
     """Return the rows of all parts as one data frame, where coverage may be missing."""
-    import pandas as pd
-
     columns, *others = parts
     rows = pd.DataFrame({n: [*values, *(x for o in others for x in o[n])] for n, values in columns.items()})
     return rows.astype({name: "boolean" for name in COVERED if name in rows})
@@ -141,8 +135,6 @@ def summarize_groups(
     rows: pd.DataFrame, keys: Sequence[str], summarize: Callable[[pd.DataFrame], dict[str, Any]]
 ) -> pd.DataFrame:
     """Return a data frame with one summary row per combination of the keys."""
-    import pandas as pd
-
     groups = rows.groupby(list(keys), sort=False)
     return pd.DataFrame([dict(zip(keys, key, strict=True)) | summarize(group) for key, group in groups])
 

@@ -8,12 +8,20 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from bayespool.arrays import FloatArray, IndexArray, IntArray, Levels
+from bayespool.arrays import (
+    AnyArray,
+    BoolArray,
+    FloatArray,
+    IndexArray,
+    IntArray,
+    LevelArray,
+    Levels,
+    OrderArray,
+)
 from bayespool.collection import Collection
 from bayespool.collection.pools import sole_contributor
 from bayespool.errors import DiagnosticsWarning
@@ -69,11 +77,11 @@ class Documents(NamedTuple):
     (document,).
     """
 
-    run: npt.NDArray[np.intp]
-    topic: npt.NDArray[np.intp]
-    rank: npt.NDArray[np.intp]
+    run: OrderArray
+    topic: OrderArray
+    rank: OrderArray
     pair: IntArray
-    relevant: npt.NDArray[np.bool_]
+    relevant: BoolArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,12 +129,12 @@ class HiddenDocuments:
         return self.asked_threshold or self.thresholds[0]
 
     @cached_property
-    def run_index(self) -> npt.NDArray[np.intp]:
+    def run_index(self) -> OrderArray:
         """Indices for the pooled runs in the collection, shape (run,)."""
         return np.flatnonzero(self.collection.pooled)
 
     @cached_property
-    def pooled_organizations(self) -> npt.NDArray[np.intp]:
+    def pooled_organizations(self) -> OrderArray:
         """Sorted collection indices for the organizations with a pooled run."""
         return np.unique(self.collection.organization[self.run_index])
 
@@ -135,7 +143,7 @@ class HiddenDocuments:
         """Organization index for each pooled run, among organizations with a pooled run, shape (run,)."""
         return self.index_organizations(self.run_index)
 
-    def index_organizations(self, runs: npt.NDArray[np.intp]) -> IndexArray:
+    def index_organizations(self, runs: OrderArray) -> IndexArray:
         """Return the organization indices for runs, among organizations with a pooled run."""
         return np.searchsorted(self.pooled_organizations, self.collection.organization[runs]).astype(np.int64)
 
@@ -208,9 +216,7 @@ class HiddenDocuments:
         relevance = self.collection.relevance[self.documents.pair]
         return np.searchsorted(rels, relevance, side="right").astype(np.uint8)
 
-    def judged_values(
-        self, runs: npt.NDArray[np.intp], measure: Measure | None = None, *, with_hidden: bool
-    ) -> Values:
+    def judged_values(self, runs: OrderArray, measure: Measure | None = None, *, with_hidden: bool) -> Values:
         """Return scores with the hidden documents as judged, or unjudged, shape (run, topic).
 
         Unjudged: without the judgments that only the runs' organizations contributed.
@@ -220,11 +226,7 @@ class HiddenDocuments:
         return Values(judged.amount[0], judged.unit)
 
     def values(
-        self,
-        runs: npt.NDArray[np.intp],
-        documents: npt.NDArray[np.intp],
-        block: Levels,
-        measure: Measure | None = None,
+        self, runs: OrderArray, documents: OrderArray, block: Levels, measure: Measure | None = None
     ) -> Values:
         """Return scores of runs with relevance drawn for the given hidden documents, shape (draw, run,
         topic).
@@ -253,12 +255,7 @@ class HiddenDocuments:
         return Values(amount, scored_measure.unit)
 
     def _normalize(
-        self,
-        measure: Normalized,
-        amount: npt.NDArray[Any],
-        runs: npt.NDArray[np.intp],
-        documents: npt.NDArray[np.intp],
-        block: Levels,
+        self, measure: Normalized, amount: AnyArray, runs: OrderArray, documents: OrderArray, block: Levels
     ) -> None:
         """Divide unnormalized scores in place by those of the ideal rankings, with hidden documents as drawn.
         Judgments that only the organization contributed are left out; its documents are those of the run
@@ -287,21 +284,19 @@ class HiddenDocuments:
         return judged_tally(collection, self.levels, relevance=relevance).n
 
     @cached_property
-    def _levels(self) -> tuple[npt.NDArray[np.int16], npt.NDArray[np.bool_]]:
+    def _levels(self) -> tuple[LevelArray, BoolArray]:
         """Relevance levels in pooled runs' rankings and whether a document is hidden, (run, topic, rank)."""
         return held_out_levels(self.collection, self._reach)
 
     @cached_property
-    def places(self) -> tuple[npt.NDArray[np.intp], ...]:
+    def places(self) -> tuple[OrderArray, ...]:
         """Run, topic, rank from 0 and number of hidden documents in the runs of their organizations."""
         collection, places = self.collection, np.nonzero(self._levels[1])
         number = np.zeros(len(collection.relevance), dtype=np.intp)
         number[self.documents.pair] = np.arange(len(self.documents.pair))
         return *places, number[collection.document[self.run_index, :, : self._reach][places]]
 
-    def _places_of(
-        self, runs: npt.NDArray[np.intp], documents: npt.NDArray[np.intp]
-    ) -> tuple[npt.NDArray[np.intp], ...]:
+    def _places_of(self, runs: OrderArray, documents: OrderArray) -> tuple[OrderArray, ...]:
         """Return the places of the given documents in the given runs, as positions among these."""
         run, topic, rank, number = self.places
         shown = np.isin(run, runs) & np.isin(number, documents)
@@ -337,7 +332,7 @@ class PredictionTarget:
     rows: HiddenRows
 
     def held_out_log_odds(
-        self, draws: Mapping[str, FloatArray], held_out: npt.NDArray[np.bool_], rng: np.random.Generator
+        self, draws: Mapping[str, FloatArray], held_out: BoolArray, rng: np.random.Generator
     ) -> tuple[IndexArray, FloatArray]:
         """Return rows of held-out organizations and their log odds with new effects, shape (draw, row)."""
         row, evidence = np.flatnonzero(held_out[self.rows.organization]), self.evidence
@@ -354,9 +349,7 @@ class PredictionTarget:
             log_odds = log_odds + new_interaction(draws["sigma_interaction"], cell, rng)
         return row, log_odds
 
-    def document_log_odds(
-        self, row: npt.NDArray[np.intp], log_odds: FloatArray, documents: npt.NDArray[np.bool_]
-    ) -> FloatArray:
+    def document_log_odds(self, row: OrderArray, log_odds: FloatArray, documents: BoolArray) -> FloatArray:
         """Return log odds for documents from the log odds of their rows, shape (draw, document)."""
         return log_odds[:, np.searchsorted(row, self.rows.document_row[documents])]
 

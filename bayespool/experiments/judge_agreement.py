@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from itertools import combinations, product
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from bayespool.arrays import FloatArray, IndexArray
 from bayespool.collection import Collection, Judge
@@ -27,9 +28,6 @@ from bayespool.posterior.preparation import DEPTHS
 from bayespool.posterior.thresholds import find_thresholds
 from bayespool.tables.files import records
 from bayespool.tables.formatting import number, some_of
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Row = dict[str, Any]
 Confusions = Mapping[tuple[Measure, str], LabelConfusion]

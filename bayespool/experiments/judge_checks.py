@@ -9,11 +9,13 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise, product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Unpack
+from typing import Any, ClassVar, NamedTuple, Unpack
+
+import pandas as pd
 
 from bayespool.arrays import Progress
 from bayespool.collection import Collection, Judge
-from bayespool.collection.contents import expect_collection
+from bayespool.collection.collection import expect_collection
 from bayespool.collection.own import check_own_judgments
 from bayespool.errors import InputError
 from bayespool.experiments.design import contributors, run_organizations
@@ -50,9 +52,6 @@ from bayespool.tables.formatting import level, some_of
 from bayespool.tables.markup import one_line
 from bayespool.tables.table import Column, IntervalColumn, Pivot, Table, View
 from bayespool.validation import described
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 ALL_JUDGES = "all judges"
 """Name for all judges combined."""
@@ -516,8 +515,6 @@ def check_judges(
        hidden 614          63 0.87   0.52
         other 567         220 0.88   0.75
     """
-    import pandas as pd
-
     question = Asked(collection, run_ids, measures, estimators=estimators, **asked)
     given = {
         **vars(question),

@@ -7,9 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import Any, ClassVar, cast
 
 import numpy as np
+import pandas as pd
 
 from bayespool.arrays import Progress
 from bayespool.collection import Collection
@@ -37,9 +38,6 @@ from bayespool.randomness import seed_of
 from bayespool.reading.samples import Sample, stratum_shares
 from bayespool.tables.formatting import counted, number, percent
 from bayespool.tables.table import Column, Table, View
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _LEAST_COVERAGE = 0.9  # of 95 % intervals, below which a note says so
 _KEYS = ("measure", "kept", "estimator")

@@ -15,7 +15,7 @@ from bayespool.arrays import FloatArray, LevelArray, Progress
 from bayespool.auditing.agreement import find_cut, kappa
 from bayespool.auditing.designs import draw_design
 from bayespool.collection import Collection, Judge
-from bayespool.collection.contents import expect_collection
+from bayespool.collection.collection import expect_collection
 from bayespool.collection.judges import judge_where_labeled
 from bayespool.collection.own import find_targets
 from bayespool.collection.rankings import within

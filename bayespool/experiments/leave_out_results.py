@@ -6,12 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from functools import cached_property, partial
 from itertools import product
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
+import pandas as pd
 
 from bayespool import __version__
+from bayespool.arrays import BoolArray, FloatArray
 from bayespool.comparisons import paired_t
 from bayespool.comparisons.reliability import Reliability, reliability
 from bayespool.comparisons.significance import SIGNIFICANCE_LEVEL, significant_pairs
@@ -49,9 +50,6 @@ from bayespool.tables.files import records
 from bayespool.tables.formatting import counted, number
 from bayespool.tables.table import Column, IntervalColumn, Table, View
 from bayespool.validation import check_share
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _CLUSTERS = {
     "cluster": Column("cluster", "text", "Name of the cluster; the first is the largest."),
@@ -130,7 +128,7 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
     title = "Organizations left out of the pool"
     settings: LeaveOutSettings
     n_pooled_runs: Mapping[str, int]
-    scores_in_truth: Mapping[tuple[str, str], npt.NDArray[np.float64]]
+    scores_in_truth: Mapping[tuple[str, str], FloatArray]
     scores_in_pool: Mapping[str, Mapping[str, float]]
     clusters: tuple[RunCluster, ...]
     topic_scores: Mapping[str, TopicScores]
@@ -272,8 +270,6 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
             yield f"{cluster.name}: {text}: {some(cluster.run_ids, 6)}"
 
     def _cluster_frame(self) -> pd.DataFrame:
-        import pandas as pd
-
         rows = [
             (cluster.name, run, organization, len(cluster.run_ids), not cluster.stays, cluster.stays)
             for cluster in self.clusters
@@ -283,7 +279,7 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
             rows, columns=["cluster", "run_id", "organization", "n_runs", "left_out", "stays"]
         )
 
-    def significant(self, measure: object) -> npt.NDArray[np.bool_]:
+    def significant(self, measure: object) -> BoolArray:
         """Return a mask of reported run pairs whose true scores differ significantly at 5 %, shape (run,
         run).
 
@@ -370,7 +366,7 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
         """Return the number of topics shared by all reported runs, used in Tukey's test and `reliability`."""
         return int(_complete_topics(self.true_scores(measure)).shape[1])
 
-    def true_scores(self, measure: object) -> npt.NDArray[np.float64]:
+    def true_scores(self, measure: object) -> FloatArray:
         """Return true scores of the reported runs, shape (run, topic); NaN for topics without a score."""
         name = self._measure(measure)
         rows = self._reported
@@ -411,8 +407,6 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
 
     def _reliability_frame(self) -> pd.DataFrame:
         """Return `Reliability` by measure, for measures with at least two runs and two topics."""
-        import pandas as pd
-
         rows = []
         columns = ["measure", "n_runs", *(f.name for f in fields(Reliability))]
         for measure in self.settings.measures:
@@ -430,7 +424,7 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
         return str(parsed)
 
     @cached_property
-    def _significant(self) -> dict[str, npt.NDArray[np.bool_] | None]:
+    def _significant(self) -> dict[str, BoolArray | None]:
         """Result of `significant` for each measure; None if no two runs can be tested."""
         return {str(m): self.significant(m) if self._is_testable(m) else None for m in self.settings.measures}
 
@@ -453,7 +447,7 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
         return {**error_columns(rows, "sre"), "sre_star": star, **ranks, **decided}
 
 
-def _complete_topics(scores: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def _complete_topics(scores: FloatArray) -> FloatArray:
     """Return the scores on topics without a missing score, shape (run, topic)."""
     return scores[:, ~np.isnan(scores).any(axis=0)]
 
@@ -529,8 +523,6 @@ class LeaveOutSeveralResult(Result):
 
     def _stacked(self, table: str) -> pd.DataFrame:
         """Return a table with the rows from all collections, named in the first column."""
-        import pandas as pd
-
         frames = [result.to_frame(table) for result in self.results.values()]
         stacked = pd.concat(frames, ignore_index=True)
         stacked.insert(0, "collection", np.repeat(list(self.results), [len(frame) for frame in frames]))
@@ -548,8 +540,6 @@ class LeaveOutSeveralResult(Result):
     @cached_property
     def _overall(self) -> pd.DataFrame:
         """Geometric means of the MAE and numbers of collections by measure and estimator."""
-        import pandas as pd
-
         labels, measures = list(self.settings.labels), self._summary.groupby("measure", sort=False)
         columns = {
             measure: over_collections(
@@ -582,8 +572,6 @@ class LeaveOutSeveralResult(Result):
 
 def over_collections(errors: pd.DataFrame) -> pd.DataFrame:
     """Return columns of ``overall`` by estimator from errors by collection and estimator, NaN if unknown."""
-    import pandas as pd
-
     has_zero = (errors < _ROUNDING).any(axis=1)
     averaged = errors[~has_zero]
     n_averaged = averaged.notna().sum()

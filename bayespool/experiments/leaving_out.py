@@ -8,29 +8,21 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
-import numpy.typing as npt
+import pandas as pd
 
-from bayespool.arrays import Progress
+from bayespool.arrays import BoolArray, FloatArray, OrderArray, Progress
 from bayespool.collection import Collection
-from bayespool.collection.contents import expect_collection
+from bayespool.collection.collection import expect_collection
 from bayespool.corrections.lipani import INDICATORS, AntiPrecision
 from bayespool.errors import InputError, NoCollectionError
 from bayespool.evidence import score_bounds
 from bayespool.evidence.composition import RunCluster, cluster_runs
 from bayespool.evidence.ideals import ideal_reach
 from bayespool.experiments.decisions import TopicScores, on_grid, pack_topic_scores
-from bayespool.experiments.design import (
-    Design,
-    Graded,
-    Part,
-    Truth,
-    contributors,
-    find_run_types,
-    whole_pool,
-)
+from bayespool.experiments.design import Design, Graded, Part, Truth, contributors, find_run_types, whole_pool
 from bayespool.experiments.graded_runs import result_fields, run_table, total_seconds
 from bayespool.experiments.leave_out_results import LeaveOutResult, LeaveOutSeveralResult
 from bayespool.experiments.running import unlike_ours
@@ -39,12 +31,8 @@ from bayespool.measures import Measure, Normalized, Values
 from bayespool.names import PairTest, Runs, Unseen
 from bayespool.notes import Note
 from bayespool.pooling.loading import check_collection_names
+from bayespool.posterior import PosteriorEstimator
 from bayespool.tables.formatting import counted, some_of
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from bayespool.posterior import PosteriorEstimator
 
 
 @dataclass(frozen=True)
@@ -114,13 +102,11 @@ class RunsLeftOut(Design):
         """Return the names that seed a fold: the kind of unit left out and its name."""
         return ("organization" if settings.is_by_column else settings.by, part.name)
 
-    def topics(self, collection: Collection, part: Part, settings: LeaveOutSettings) -> npt.NDArray[np.bool_]:
+    def topics(self, collection: Collection, part: Part, settings: LeaveOutSettings) -> BoolArray:
         """Return a mask of all topics, or of the topics for which the run retrieved documents."""
         return scored_topics(collection, part.run_ids, settings.denominator)
 
-    def judged_in_truth(
-        self, collection: Collection, part: Part, settings: LeaveOutSettings
-    ) -> npt.NDArray[np.bool_]:
+    def judged_in_truth(self, collection: Collection, part: Part, settings: LeaveOutSettings) -> BoolArray:
         """Return a mask of documents judged in the truth, or of all documents for ``unseen="estimated"``."""
         if settings.unseen == "estimated":
             return np.ones(len(collection.relevance), dtype=bool)
@@ -326,7 +312,8 @@ def leave_out_resolved(
             for measure, scores in result.rest["true_scores"].items()
             for run, run_scores in zip(result.part.run_ids, np.array(scores), strict=True)
         }
-    except ValueError:  # of stored work, not as many as runs
+        seconds = total_seconds(results)
+    except (AttributeError, TypeError, ValueError):  # of stored work, such as not as many as runs
         raise unlike_ours(Path(execution["folder"]) / design.subfolder(settings)) from None
     pools: dict[str, dict[str, tuple[str, ...]]] = {measure: {} for measure in in_pool}
     for part in folds:
@@ -340,7 +327,7 @@ def leave_out_resolved(
         **fields,
         n_pooled_runs={str(m): len(runs) for m in settings.measures},
         scores_in_truth=true_scores,
-        seconds=total_seconds(results),
+        seconds=seconds,
         clusters=design.clusters,
         _rows=with_reported(rows, ["measure", "estimator"], "truth", settings.top, every=is_chosen),
         scores_in_pool={m: dict(zip(runs, v.means().tolist(), strict=True)) for m, v in in_pool.items()},
@@ -411,7 +398,7 @@ def best_runs(
     return tuple(runs[i] for i in best_positions(score, top))
 
 
-def best_positions(score: npt.NDArray[np.float64], top: float) -> npt.NDArray[np.intp]:
+def best_positions(score: FloatArray, top: float) -> OrderArray:
     """Return ascending indices of the best ``top`` % of scores; ties go to the earlier index."""
     return np.sort(np.argsort(-score, kind="stable")[: n_best(len(score), top)])
 
@@ -426,9 +413,7 @@ def n_best(n_runs: int, top: float) -> int:
     return n_kept
 
 
-def scored_topics(
-    collection: Collection, run_ids: tuple[str, ...], denominator: str
-) -> npt.NDArray[np.bool_]:
+def scored_topics(collection: Collection, run_ids: tuple[str, ...], denominator: str) -> BoolArray:
     """Return a mask of the topics in each run's mean score, shape (run, topic)."""
     index = collection.run_index(run_ids)
     if denominator == "qrels":

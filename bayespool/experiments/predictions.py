@@ -9,11 +9,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
+import pandas as pd
 from scipy.special import expit, logsumexp
 
 from bayespool import __version__
-from bayespool.arrays import FloatArray, IndexArray, IntArray
+from bayespool.arrays import AnyArray, BoolArray, FloatArray, IndexArray, IntArray, OrderArray
 from bayespool.defaults import fill_ci_prob
 from bayespool.errors import InputError
 from bayespool.experiments.design import randomized_pit
@@ -31,8 +31,6 @@ from bayespool.posterior.preparation import evidence_depth
 from bayespool.tables.formatting import counted
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from bayespool.inference import Engine, Fit
 
 
@@ -85,12 +83,12 @@ class HeldOutPrediction:
     run_ids: tuple[str, ...]
     organizations: tuple[str, ...]
     per_mean: int
-    known: npt.NDArray[Any]
+    known: AnyArray
     n_hidden: IntArray
     n_hidden_relevant: IntArray
-    observed: npt.NDArray[Any]
+    observed: AnyArray
     fold: IndexArray
-    draws: npt.NDArray[Any]
+    draws: AnyArray
     n_predicted: FloatArray
     pit: FloatArray
     densities: FloatArray
@@ -104,7 +102,7 @@ class HeldOutPrediction:
         return np.unique(self.organizations, return_inverse=True)[1].astype(np.int64)
 
     @property
-    def has_hidden(self) -> npt.NDArray[np.bool_]:
+    def has_hidden(self) -> BoolArray:
         """Mask of runs with hidden documents, shape (run,)."""
         return self.n_hidden > 0
 
@@ -116,7 +114,7 @@ class HeldOutPrediction:
         """
         return np.where(np.isnan(self.densities).all(axis=0), np.nan, np.nansum(self.densities, axis=0))
 
-    def interval(self, ci_prob: float | None = None) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    def interval(self, ci_prob: float | None = None) -> tuple[AnyArray, AnyArray]:
         """Return the ends of equal-tailed prediction intervals for ``observed``."""
         return equal_tailed_interval(self.draws, ci_prob)
 
@@ -124,8 +122,6 @@ class HeldOutPrediction:
         """Return this model's rows of the table ``runs`` in `bayespool.ModelChecks`, with ``ci_prob``
         intervals.
         """
-        import pandas as pd
-
         ci_prob = fill_ci_prob(ci_prob)
         base, ends = self.known, self.interval(ci_prob)
         frame = pd.DataFrame(
@@ -169,11 +165,11 @@ class HeldOutPrediction:
 
         is_count = isinstance(self.measure, Precision) and len(self.densities) == 1
 
-        def values(amount: npt.NDArray[Any]) -> dict[str, npt.NDArray[Any]]:
+        def values(amount: AnyArray) -> dict[str, AnyArray]:
             value = (self.known + amount) / self.per_mean
             return {"n_hidden_relevant": amount, "precision": value} if is_count else {"value": value}
 
-        groups: dict[str, dict[str, npt.NDArray[Any]]] = {
+        groups: dict[str, dict[str, AnyArray]] = {
             "posterior_predictive": values(self.draws.reshape(self.n_chains, -1, len(self.run_ids))),
             "observed_data": values(self.observed),
             "constant_data": {
@@ -405,14 +401,14 @@ def _predict(
     )
 
 
-def excess_total(values: Values, base: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def excess_total(values: Values, base: AnyArray) -> AnyArray:
     """Return totals in excess of the known part, as integers or rounded floats."""
     added = values.totals() - base
     return np.asarray(added.astype(np.int32) if values.is_exact else np.round(added, 12))
 
 
 def _weigh(
-    densities: FloatArray, organization: IndexArray, in_fold: npt.NDArray[np.bool_]
+    densities: FloatArray, organization: IndexArray, in_fold: BoolArray
 ) -> tuple[FloatArray, FloatArray]:
     """Return stacking weights from the other folds' densities, and the fold's own log mixture densities.
     Densities are log densities, shape (run, model), each organization counted once; those of the mixture have
@@ -426,7 +422,7 @@ def _weigh(
 
 
 def _add_log_likelihood(
-    log_likelihood: FloatArray, rows: HiddenRows, row: npt.NDArray[np.intp], log_odds: FloatArray
+    log_likelihood: FloatArray, rows: HiddenRows, row: OrderArray, log_odds: FloatArray
 ) -> None:
     """Set the log likelihood of each run's number of relevant hidden documents, shape (run, draw). Normal
     given the parameters as in `bayespool.posterior.held_out_totals`.

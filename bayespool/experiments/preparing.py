@@ -6,10 +6,10 @@ import dataclasses
 
 from bayespool.arrays import Progress
 from bayespool.collection import Collection
-from bayespool.collection.contents import expect_collection
+from bayespool.collection.collection import expect_collection
 from bayespool.experiments.cards import describe_collection
 from bayespool.report.provenance import without_folders
-from bayespool.report.saving import content
+from bayespool.report.result import content
 from bayespool.scoring.prepared import PreparedCollection, learn_collection
 from bayespool.tables.files import as_bytes
 from bayespool.validation import check_count

@@ -6,9 +6,10 @@ import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from bayespool.corrections.webber_park import topics_for_error
 from bayespool.experiments.design import error_columns
@@ -24,10 +25,6 @@ from bayespool.notes import Note
 from bayespool.report.result import Figure
 from bayespool.tables.formatting import counted, level
 from bayespool.tables.table import Column, Pivot, Table, View
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 _COLUMNS = {
     "pool_width": Column("width", "count", "Number of runs or organizations that the pool was drawn with."),
@@ -165,15 +162,11 @@ class RandomPoolsResult(ExperimentResult):
         return summarize_groups(self._rows, (*_KEYS, "score", "n_common"), summarize)
 
     def _pool_runs(self) -> pd.DataFrame:
-        import pandas as pd
-
         rows = [(*pool, run) for pool, run_ids in self.pools.items() for run in run_ids]
         return pd.DataFrame(rows, columns=["pool_width", "sample", "run_id"])
 
     def _plan_table(self, columns: Mapping[str, Column]) -> Table:
         """Return the numbers of common topics needed for each target error, summarized over pools."""
-        import pandas as pd
-
         n_topics, rows = len(self.query_ids), []
         distinct = self._rows.drop_duplicates([*_KEYS, "sample"])
         groups = distinct.groupby(list(_KEYS), sort=False)

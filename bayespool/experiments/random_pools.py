@@ -19,9 +19,9 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.arrays import FloatArray, Progress
+from bayespool.arrays import FloatArray, OrderArray, Progress
 from bayespool.collection import Collection
-from bayespool.collection.contents import expect_collection
+from bayespool.collection.collection import expect_collection
 from bayespool.errors import InputError
 from bayespool.experiments.design import Design, Graded, Part, contributors, find_run_types, whole_pool
 from bayespool.experiments.graded_runs import RowOrder, ordered_table, result_fields
@@ -391,7 +391,7 @@ def vary_common_topics(
 
 
 def common_topics_errors(
-    truth: npt.ArrayLike, unpooled: npt.ArrayLike, n_common: Sequence[int], order: npt.NDArray[np.intp]
+    truth: npt.ArrayLike, unpooled: npt.ArrayLike, n_common: Sequence[int], order: OrderArray
 ) -> dict[str, FloatArray]:
     """Return a run's errors (estimate − true mean score) by kind of score in `SCORES`.
 

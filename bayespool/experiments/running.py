@@ -32,11 +32,10 @@ from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
 import bayespool.errors
 from bayespool import __version__
-from bayespool.arrays import Progress
+from bayespool.arrays import Levels, Progress
 from bayespool.collection import Collection
 from bayespool.compiled import has_cache, say_no_cache
 from bayespool.errors import (
@@ -280,7 +279,7 @@ def _work(
     fingerprint: str,
     registries: Sequence[dict[str, Any]],
     header: bytes,
-    *arrays: npt.NDArray[np.uint8],
+    *arrays: Levels,
 ) -> Result:
     from threadpoolctl import threadpool_limits
 
@@ -311,7 +310,7 @@ def _end_with(parent: int) -> None:
         threading.Thread(target=watch, daemon=True).start()
 
 
-def _pack(collection: Collection) -> tuple[bytes, tuple[npt.NDArray[np.uint8], ...]]:
+def _pack(collection: Collection) -> tuple[bytes, tuple[Levels, ...]]:
     """Pack a collection into a small header and large arrays that joblib and Dask can share. What was derived
     from the collection is left out.
     """

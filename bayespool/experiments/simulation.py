@@ -8,12 +8,12 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 from scipy.special import expit, ndtri
 
+from bayespool.arrays import BoolArray, FloatArray, LevelArray, OrderArray
 from bayespool.collection import Collection, build_collection
-from bayespool.collection.judges import find_pairs
+from bayespool.collection.contents import find_pairs
 from bayespool.errors import InputError
 from bayespool.evidence.ideals import values_on_fuller
 from bayespool.measures import parse_measure
@@ -138,7 +138,7 @@ class Simulation:
         values = values_on_fuller(self.collection, full, runs, parsed)
         return dict(zip(runs, values.means().tolist(), strict=True))
 
-    def true_relevance(self) -> npt.NDArray[np.int16]:
+    def true_relevance(self) -> LevelArray:
         """Return the true relevance of retrieved (topic, document) pairs, shape (pair,)."""
         pairs = find_pairs(self.collection, self.truth.query_id, self.truth.doc_id)
         relevance = np.empty_like(self.collection.relevance)
@@ -256,18 +256,16 @@ def _name(o: int) -> str:
     return _NAMES[o] if o < len(_NAMES) else f"{_NAMES[o % len(_NAMES)]}{o // len(_NAMES) + 1}"
 
 
-def _topics(codes: npt.NDArray[np.intp], n_topics: int) -> pa.DictionaryArray:
+def _topics(codes: OrderArray, n_topics: int) -> pa.DictionaryArray:
     names = pa.array([str(701 + t) for t in range(n_topics)], pa.string())
     return pa.DictionaryArray.from_arrays(pa.array(codes.astype(np.int32)), names)
 
 
-def _doc_ids(codes: npt.NDArray[np.intp]) -> pa.StringArray:
+def _doc_ids(codes: OrderArray) -> pa.StringArray:
     return pa.array([f"D{d:05d}" for d in codes.tolist()], pa.string())
 
 
-def _ranking(
-    score: npt.NDArray[np.float64], depth: int
-) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.float64]]:
+def _ranking(score: FloatArray, depth: int) -> tuple[OrderArray, FloatArray]:
     """Return the top documents for each topic and their scores, shape (topic, rank)."""
     written = np.round(score + 10, 4)
     # the order in which a collection reads written scores: ties by document id, descending
@@ -276,7 +274,7 @@ def _ranking(
     return best, np.take_along_axis(written, best, axis=1)
 
 
-def _run(run_id: str, documents: npt.NDArray[np.intp], score: npt.NDArray[np.float64]) -> Run:
+def _run(run_id: str, documents: OrderArray, score: FloatArray) -> Run:
     n_topics, depth = documents.shape
     return Run(
         run_id=run_id,
@@ -287,7 +285,7 @@ def _run(run_id: str, documents: npt.NDArray[np.intp], score: npt.NDArray[np.flo
     )
 
 
-def _qrels(judged: npt.NDArray[np.bool_], relevance: npt.NDArray[np.int16]) -> Qrels:
+def _qrels(judged: BoolArray, relevance: LevelArray) -> Qrels:
     rows, columns = np.nonzero(judged)
     return Qrels(
         query_id=_topics(rows, judged.shape[0]), doc_id=_doc_ids(columns), relevance=relevance[rows, columns]
@@ -374,7 +372,7 @@ def simulate_judge(
     )
 
 
-def _is_in_top(collection: Collection, organization: str | None) -> npt.NDArray[np.bool_]:
+def _is_in_top(collection: Collection, organization: str | None) -> BoolArray:
     """Return a mask of documents in the top 20 ranks of an organization's runs, shape (pair,)."""
     inside = np.zeros(len(collection.relevance) + 1, dtype=bool)
     if organization is not None:
@@ -388,7 +386,7 @@ def _is_in_top(collection: Collection, organization: str | None) -> npt.NDArray[
     return inside[:-1]
 
 
-def _uniform(collection: Collection, random_seed: int) -> npt.NDArray[np.float64]:
+def _uniform(collection: Collection, random_seed: int) -> FloatArray:
     """Return a uniform random number in (0, 1) for each document, determined by its name, shape (pair,)."""
     doc_ids, topics = collection.doc_ids.to_pylist(), np.arange(len(collection.query_ids) + 1)
     first = np.searchsorted(collection.pair_topic, topics)

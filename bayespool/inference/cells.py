@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import exp, log, sqrt
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -126,27 +126,15 @@ def integrate_some(
     return IntegratedLikelihood(value, slopes, bends, slope_of, bend_of, mixed)
 
 
-def integrate(
-    eta: FloatArray,
-    successes: FloatArray,
-    trials: FloatArray,
-    start: IndexArray,
-    tau: float,
-    nodes: FloatArray,
-    log_weights: FloatArray,
-    matrix: FloatArray,
-    owner: IndexArray,
-    n_owners: int,
-    modes: FloatArray,
-    at_mode: bool,
-) -> IntegratedLikelihood:
-    """Integrate out the effect of each cell as in `integrate_some`, tens of thousands of them in threads."""
+def integrate(*arguments: Any) -> IntegratedLikelihood:
+    """Integrate out the effect of each cell as `integrate_some`, tens of thousands of them in threads."""
+    eta, successes, trials, start, tau, nodes, log_weights, matrix, owner, n, modes, at_mode = arguments
 
     def integrate_part(first: int) -> IntegratedLikelihood:
         end = first + _CELLS_AT_A_TIME
-        of_cells = owner[first:end], n_owners, modes[first:end]
-        points, data = (tau, nodes, log_weights), (eta, successes, trials)
-        return integrate_some(*data, start[first : end + 1], *points, matrix, *of_cells, at_mode)
+        points, of_cells = (tau, nodes, log_weights), (owner[first:end], n, modes[first:end])
+        cells = start[first : end + 1]
+        return integrate_some(eta, successes, trials, cells, *points, matrix, *of_cells, at_mode)
 
     parts = in_threads(integrate_part, range(0, max(len(owner), 1), _CELLS_AT_A_TIME))
     if len(parts) == 1:

@@ -29,13 +29,7 @@ from bayespool.inference.collapsed import MANY_TOPICS, collapse, integrate, part
 from bayespool.inference.density import Density
 from bayespool.inference.fit import Fit, Start
 from bayespool.inference.interpolation import Interpolation, interpolate
-from bayespool.inference.modes import (
-    COARSE_TOLERANCE,
-    PosteriorMode,
-    find_center,
-    find_mode,
-    find_scales,
-)
+from bayespool.inference.modes import COARSE_TOLERANCE, PosteriorMode, find_center, find_mode, find_scales
 from bayespool.inference.points import (
     N_SCALE_POINTS,
     axis_points,

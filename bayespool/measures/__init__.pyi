@@ -18,11 +18,7 @@ from .errors import (
     system_rank_error as system_rank_error,
     tau_ap as tau_ap,
 )
-from .estimates import (
-    Diagnostics as Diagnostics,
-    Estimates as Estimates,
-    Estimator as Estimator,
-)
+from .estimates import Diagnostics as Diagnostics, Estimates as Estimates, Estimator as Estimator
 from .gain import DCG as DCG, NDCG as NDCG, SDCG as SDCG
 from .parsing import parse_measure as parse_measure, parse_measures as parse_measures
 from .populations import estimate_population as estimate_population, population_draws as population_draws

@@ -18,7 +18,8 @@ import numpy as np
 
 from bayespool.arrays import AnyArray, FloatArray, OrderArray
 from bayespool.collection import Collection
-from bayespool.collection.attributes import COLUMN_NAME, find_column, gather_attributes
+from bayespool.collection.attributes import COLUMN_NAME, gather_attributes
+from bayespool.collection.collection import find_column
 from bayespool.errors import InputError, some
 from bayespool.tables.formatting import counted, some_of
 

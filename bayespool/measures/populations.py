@@ -231,11 +231,7 @@ def crossed_degrees(excess: Any, noise: Any, run_degrees: int, of_topics: Any) -
 
 
 def population_draws(
-    draws: AnyArray,
-    *,
-    groups: Groups | None = None,
-    added: AddedVariance | None = None,
-    random_seed: int = 1,
+    draws: AnyArray, *, groups: Groups | None = None, added: AddedVariance | None = None, random_seed: int = 1
 ) -> FloatArray:
     r"""Draw each run's mean over the population from which the topics are a sample.
 

@@ -11,7 +11,8 @@ import numpy as np
 
 from bayespool.arrays import FloatArray, IndexArray, IntArray, OrderArray
 from bayespool.collection import Collection
-from bayespool.collection.attributes import Of, describe_unknown, find_column
+from bayespool.collection.attributes import Of, describe_unknown
+from bayespool.collection.collection import find_column
 from bayespool.errors import InputError, some
 from bayespool.evidence.columns import standardized
 from bayespool.tables.formatting import counted
@@ -138,8 +139,7 @@ def column_notes(
     for name in (*terms.groups, *terms.numbers):
         of, table, ids = find_column(collection, name)
         if of == "document":
-            (values,) = (t.values(collection, name) for t in collection.documents if name in t.columns)
-            if n_lacking := int(np.isnan(values[unjudged]).sum()):
+            if n_lacking := int(np.isnan(collection.document_values(name)[unjudged]).sum()):
                 share = f"{n_lacking:,} of {counted(len(unjudged), 'unjudged document')}"
                 verb = "has" if n_lacking == 1 else "have"
                 notes.append(f"{share} {verb} no {name}: the topic's mean")

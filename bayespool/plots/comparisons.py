@@ -7,13 +7,13 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+import pandas as pd
 
 from bayespool.errors import InputError
 from bayespool.plots import style
 from bayespool.tables.formatting import counted, level, literal
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -23,10 +23,7 @@ _SCOPES = {
     "these-topics": "these topics",
     "groups": "a population of tasks",
 }
-_LOOKS = {
-    "population": ("0.75", 0.5),
-    "these-topics": (style.POSTERIOR, 1.2),
-}
+_LOOKS = {"population": ("0.75", 0.5), "these-topics": (style.POSTERIOR, 1.2)}
 _AS_JUDGED = "as-judged"
 _MAX_PAIRS_DRAWN = 15
 _MAX_WIDTH_SIDE_BY_SIDE = 8.0  # inches

@@ -6,6 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+import pandas as pd
 from scipy.special import bdtrik
 
 from bayespool.defaults import fill_ci_prob
@@ -15,7 +16,6 @@ from bayespool.tables.formatting import level, literal
 from bayespool.tables.table import COLUMNS
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 

@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+import pandas as pd
 
 from bayespool.errors import InputError
 from bayespool.names import HIERARCHICAL_FORMS
@@ -17,7 +18,6 @@ from bayespool.tables.formatting import counted, level, literal
 from bayespool.tables.table import extra_interval_scopes
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 

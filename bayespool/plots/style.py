@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+import pandas as pd
 
 from bayespool.corrections import ESTIMATORS
 from bayespool.defaults import rcParams
@@ -18,7 +19,6 @@ from bayespool.names import HIERARCHICAL_FORMS
 from bayespool.tables.formatting import literal
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 

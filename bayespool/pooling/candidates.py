@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
-import numpy.typing as npt
 
 from bayespool.arrays import BoolArray, IntArray, OrderArray
 from bayespool.collection import Collection
-from bayespool.collection.pools import DepthPool, find_sole_contributor, sole_contributor
+from bayespool.collection.contents import DepthPool
+from bayespool.collection.pools import find_sole_contributor, sole_contributor
 from bayespool.collection.rankings import blocks, ranked
 from bayespool.reading import UNJUDGED
 from bayespool.tables.formatting import counted, percent
@@ -166,7 +166,7 @@ def _starts(within: BoolArray, common_depth: int) -> list[int]:
     return list(dict.fromkeys([*common, common_depth]))
 
 
-def rank_counts(collection: Collection, run: int, n_ranks: int, *masks: BoolArray) -> npt.NDArray[np.intp]:
+def rank_counts(collection: Collection, run: int, n_ranks: int, *masks: BoolArray) -> OrderArray:
     """Return numbers of a run's documents at each rank, of all and of each mask, shape (1 + mask, rank).
 
     Masks have the shape (pair + 1,), and their last entry is False.

@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from bayespool.arrays import BoolArray, FloatArray, IndexArray, IntArray, LevelArray, OrderArray
 from bayespool.collection import Collection
+from bayespool.collection.contents import Contents
 from bayespool.collection.rankings import within
 from bayespool.errors import InputError, known_names
 from bayespool.names import Shares, split_list
@@ -340,7 +341,7 @@ def inclusion_probabilities(
 
 
 def choose(
-    collection: Collection,
+    collection: Contents,
     strategy: str | Strategy | PoolPlan,
     budget: int | None = None,
     *,

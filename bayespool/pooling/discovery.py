@@ -11,18 +11,11 @@ import numpy as np
 
 from bayespool.arrays import BoolArray, IntArray, OrderArray
 from bayespool.collection import Collection
-from bayespool.collection.contents import SPARSE_NOTE
+from bayespool.collection.contents import SPARSE_NOTE, DepthPool
 from bayespool.collection.copies import TOP_OF_OVERLAP, find_copied_organizations
 from bayespool.collection.own import describe_others
-from bayespool.collection.pools import DepthPool
 from bayespool.collection.rankings import blocks
-from bayespool.errors import (
-    InputError,
-    NoPoolWarning,
-    PoolWarning,
-    StatedPoolWarning,
-    warn_caller,
-)
+from bayespool.errors import InputError, NoPoolWarning, PoolWarning, StatedPoolWarning, warn_caller
 from bayespool.notes import Kind, Note, noted
 from bayespool.pooling.candidates import (
     SHARES,

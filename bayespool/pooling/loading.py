@@ -23,8 +23,8 @@ from bayespool.collection import (
 )
 from bayespool.collection.attributes import Attributes, Table, gather_attributes
 from bayespool.collection.build import refuse_unranked, set_users_runs_apart
+from bayespool.collection.collection import with_attributes
 from bayespool.collection.copies import adopt_copies, replace_copies
-from bayespool.collection.document_columns import with_attributes
 from bayespool.collection.passages import Documents
 from bayespool.collection.rankings import within
 from bayespool.errors import (
@@ -49,14 +49,7 @@ from bayespool.pooling.pools import pool_of_strategy
 from bayespool.pooling.strategy import Strategy
 from bayespool.reading import Judgments, Negative, Order, Organizations, Reading, Runs, gather_qrels
 from bayespool.reading.files import find_files, read_toml
-from bayespool.reading.keys import (
-    FILES,
-    READING_KEYS,
-    ReadingKey,
-    check_key,
-    check_reading,
-    parse_reading,
-)
+from bayespool.reading.keys import FILES, READING_KEYS, ReadingKey, check_key, check_reading, parse_reading
 from bayespool.reading.readers import run_id_from_name
 from bayespool.reading.scope import Exclude, Topics, gather_kept_qrels, read_exclusion, select_topics
 from bayespool.reading.sources import (

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from bayespool.arrays import BoolArray, FloatArray, IntArray, LevelArray
 from bayespool.collection import Collection
-from bayespool.collection.pools import DepthPool, place_values
+from bayespool.collection.contents import Contents, DepthPool, place_values
 from bayespool.errors import InputError
 from bayespool.pooling.choosing import PoolPlan, PoolSelection, choose
 from bayespool.pooling.registry import strategy_text
@@ -52,7 +52,7 @@ class StrategyPool:
     @classmethod
     def of(
         cls,
-        collection: Collection,
+        collection: Contents,
         runs: Runs,
         strategy: str | Strategy | PoolPlan,
         budget: int | None = None,
@@ -111,11 +111,11 @@ class StrategyPool:
         """Return the equivalent pool depth for each run, shape (run,), the same for all."""
         return np.full(len(np.asarray(runs)), self.depth, dtype=np.int32)
 
-    def judged(self, collection: Collection, runs: Runs) -> BoolArray:
+    def judged(self, collection: Contents, runs: Runs) -> BoolArray:
         """Return a mask of documents the strategy judges if only these runs contribute, shape (pair,)."""
         return self._choose_once(collection, runs)[0]
 
-    def inclusion(self, collection: Collection, runs: Runs) -> FloatArray:
+    def inclusion(self, collection: Contents, runs: Runs) -> FloatArray:
         """Return each judgment's inclusion probability if only these runs contribute, shape (pair,).
 
         `Sampling.inclusion` for a document of the sample. 1 for a judgment outside the sample (an added one,
@@ -128,12 +128,12 @@ class StrategyPool:
             inclusion[chosen.pair] *= chosen.inclusion
         return inclusion
 
-    def candidates(self, collection: Collection, runs: Runs) -> BoolArray:
+    def candidates(self, collection: Contents, runs: Runs) -> BoolArray:
         """Return a mask of documents in the top ``run_depth`` ranks of these runs, shape (pair,)."""
         depth = self.plan.run_depth or collection.document.shape[2]
         return DepthPool.even(depth, len(collection.run_ids)).judged(collection, runs)
 
-    def strata(self, collection: Collection, runs: Runs) -> IntArray | None:
+    def strata(self, collection: Contents, runs: Runs) -> IntArray | None:
         """Return each document's sampling stratum, from 0, in the pool of these runs alone, shape (pair,).
 
         −1 for a document that none of these runs retrieves within ``run_depth``; None where the strategy
@@ -148,7 +148,7 @@ class StrategyPool:
             stratum[topic.pair] = topic_stratum
         return stratum
 
-    def sample(self, collection: Collection, runs: Runs) -> Sample:
+    def sample(self, collection: Contents, runs: Runs) -> Sample:
         """Return the sample that the strategy would select if only these runs contributed."""
         inclusion = np.where(
             self.judged(collection, runs) & collection.judged, self.inclusion(collection, runs), np.nan
@@ -162,7 +162,7 @@ class StrategyPool:
             is_published=False,
         )
 
-    def _choose_once(self, collection: Collection, runs: Runs) -> tuple[BoolArray, PoolSelection | None]:
+    def _choose_once(self, collection: Contents, runs: Runs) -> tuple[BoolArray, PoolSelection | None]:
         """Return the judged documents for a set of runs, cached for each set."""
         index = np.unique(np.asarray(runs, dtype=np.intp))
         key = hashlib.blake2b(
@@ -177,7 +177,7 @@ class StrategyPool:
             self._choices[key] = inside, chosen
         return self._choices[key]
 
-    def known_relevance(self, collection: Collection) -> LevelArray:
+    def known_relevance(self, collection: Contents) -> LevelArray:
         """Return the known relevance for each document, shape (pair,); negative if unknown."""
         return self.labels
 
@@ -255,7 +255,7 @@ def with_strategy_pool(
     return kept.with_pool(collection.pooled, pool).unpool(())  # to take in known labels
 
 
-def _equal_depth(collection: Collection, runs: Runs, size: int) -> int:
+def _equal_depth(collection: Contents, runs: Runs, size: int) -> int:
     """Return the largest depth at which a depth pool from these runs has at most ``size`` documents."""
 
     def n_documents(depth: int) -> int:

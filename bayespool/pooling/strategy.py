@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool.arrays import BoolArray, FloatArray, IndexArray, IntArray, OrderArray
-from bayespool.collection import Collection
+from bayespool.collection.contents import Contents
 from bayespool.collection.rankings import longest
 from bayespool.errors import InputError
 from bayespool.randomness import document_keys
@@ -110,7 +110,7 @@ class TopicRankings:
 
 
 def retrieved_by(
-    collection: Collection, run_index: OrderArray, *, depth: int | None = None, random_seed: int = 1
+    collection: Contents, run_index: OrderArray, *, depth: int | None = None, random_seed: int = 1
 ) -> Iterator[TopicRankings]:
     """Yield the rankings from the given runs, down to ``depth``, for each topic in the collection."""
     last = longest(collection.document, run_index)

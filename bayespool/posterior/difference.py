@@ -243,13 +243,7 @@ def find_differences(collection: Collection, measure: Measure) -> Differences:
         np.concatenate(column) for column in zip(*parts, strict=True)
     )
     return Differences(
-        np.clip(share, 0, 1),
-        n_open,
-        features,
-        organizations,
-        runs,
-        topic,
-        len(collection.query_ids),
+        np.clip(share, 0, 1), n_open, features, organizations, runs, topic, len(collection.query_ids)
     )
 
 

@@ -69,10 +69,7 @@ def count_levels_by_run(level: Levels, run: IntArray, document: IntArray, tally:
 
 
 def tally_levels(
-    level: Levels,
-    n_levels: int,
-    within: BoolArray,
-    by_run: tuple[int, IntArray, IntArray] | None = None,
+    level: Levels, n_levels: int, within: BoolArray, by_run: tuple[int, IntArray, IntArray] | None = None
 ) -> IndexArray:
     """Return numbers of documents at each threshold, shape (draw, run or 1, threshold).
 
@@ -242,12 +239,7 @@ def add_slopes(
 
 @compiled
 def add_gains(
-    block: Levels,
-    gains: AnyArray,
-    run: IntArray,
-    weight: AnyArray,
-    unknown: IntArray,
-    amount: AnyArray,
+    block: Levels, gains: AnyArray, run: IntArray, weight: AnyArray, unknown: IntArray, amount: AnyArray
 ) -> None:
     """Add weight × gain for each drawn document to unnormalized run scores of shape (draw, run), in place."""
     for i in range(block.shape[0]):

@@ -18,13 +18,7 @@ from bayespool.evidence import Estimand, score_bounds
 from bayespool.evidence.ideals import ideal_reach
 from bayespool.inference import Engine
 from bayespool.inference.engines import engine_named, make_engine
-from bayespool.measures import (
-    Estimates,
-    Measure,
-    Normalized,
-    Values,
-    parse_measures,
-)
+from bayespool.measures import Estimates, Measure, Normalized, Values, parse_measures
 from bayespool.models import MODEL_NAMES as MODEL_NAMES, MODELS
 from bayespool.models.registry import check_priors, model_named
 from bayespool.models.terms import Terms, column_notes

@@ -9,7 +9,7 @@ import numpy as np
 
 from bayespool.arrays import IndexArray
 from bayespool.collection import Collection
-from bayespool.collection.contents import expect_collection
+from bayespool.collection.collection import expect_collection
 from bayespool.errors import InputError
 from bayespool.evidence import score_bounds
 from bayespool.inference import Source

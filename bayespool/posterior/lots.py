@@ -20,7 +20,7 @@ from scipy.special import betaln, expit
 
 from bayespool.arrays import BoolArray, FloatArray, IndexArray, IntArray, OrderArray
 from bayespool.collection import Collection
-from bayespool.collection.pools import DepthPool
+from bayespool.collection.contents import DepthPool
 from bayespool.collection.rankings import ranked, within
 from bayespool.evidence import NONRELEVANT, RELEVANT
 from bayespool.evidence.ideals import states

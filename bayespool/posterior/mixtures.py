@@ -111,12 +111,7 @@ class FittedModel:
     below: BelowPool | None = None
 
     def with_effects(
-        self,
-        source: OrderArray,
-        topic: int,
-        documents: slice,
-        run: IndexArray,
-        cells: FloatArray,
+        self, source: OrderArray, topic: int, documents: slice, run: IndexArray, cells: FloatArray
     ) -> FloatArray:
         """Return log odds for a topic's documents with all effects, shape (draw, document).
 
@@ -289,12 +284,7 @@ class ThresholdPosterior:
         return ThresholdPosterior(self.threshold, self.mixture.select_draws(draws), new_kind)
 
     def log_odds(
-        self,
-        draws: OrderArray,
-        topic: int,
-        documents: slice,
-        run: IndexArray,
-        cells: Sequence[FloatArray],
+        self, draws: OrderArray, topic: int, documents: slice, run: IndexArray, cells: Sequence[FloatArray]
     ) -> FloatArray:
         """Return log odds for a topic's documents in the given draws, shape (draw, document).
 

@@ -151,8 +151,7 @@ class ScoringProblem:
         """Unjudged documents to complete."""
         depth, reach = self.document_depth, self.reach or self.measure.cutoff
         return self._once_for_runs(
-            "unknowns",
-            lambda: find_unknowns(self.collection, self.run_ids, reach, self.estimand, depth),
+            "unknowns", lambda: find_unknowns(self.collection, self.run_ids, reach, self.estimand, depth)
         )
 
     @cached_property

@@ -6,15 +6,15 @@ from collections.abc import Callable, Hashable
 from typing import Any, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
+from bayespool.arrays import AnyArray
 from bayespool.collection import Collection
 from bayespool.collection.packing import joined_pool, pool_part, set_pool_part
 from bayespool.errors import PREPARE_ANEW, InputError
 from bayespool.inference import Engine
 
 Made = TypeVar("Made")
-Recorded = dict[str, npt.NDArray[Any]]
+Recorded = dict[str, AnyArray]
 
 
 class SharedWork:
@@ -80,7 +80,7 @@ class SharedWork:
                 raise InputError(f"prepared results are not those of the pool: {array}", hint=PREPARE_ANEW)
         return recorded
 
-    def record(self, *name: object, **arrays: npt.NDArray[Any]) -> Recorded:
+    def record(self, *name: object, **arrays: AnyArray) -> Recorded:
         """Record results under a name, and return them."""
         self.kept.recorded[" ".join(map(str, (self.kept.name, *name)))] = arrays
         return arrays

@@ -27,7 +27,7 @@ import pyarrow as pa
 
 from bayespool import interruption
 from bayespool.errors import InputError, MemoryWarning, warn_caller
-from bayespool.tables.files import MAX_FILE_SIZE, PathLike, expanded_limit, read_back
+from bayespool.tables.files import MAX_FILE_SIZE, PathLike, read_back, readable_bytes
 
 if interruption.ends_process:
     pa.enable_signal_handlers(False)  # they may take a signal without passing it on
@@ -270,9 +270,10 @@ def regular_file(path: Path) -> Iterator[int]:
         raise InputError(reason, path=path, hint="check the path") from None
 
 
-def read_text(path: Path, *, max_size: int = MAX_FILE_SIZE) -> bytes:
-    r"""Return the content of a text file as UTF-8 bytes with ``\n`` line ends."""
-    return to_utf8(read_bytes(path, max_size=max_size))
+def read_text(path: Path, *, max_size: int = MAX_FILE_SIZE, tables: bool = False) -> bytes:
+    r"""Return the content of a text file as UTF-8 bytes with ``\n`` line ends, or a Parquet file as it is."""
+    data = read_bytes(path, max_size=max_size, tables=tables)
+    return data if tables and data.startswith(PARQUET) else to_utf8(data)
 
 
 _LONG_KEY = re.compile(r"""(?<![\w"'-])(?:[\w"'-]++[ \t]*+\.[ \t]*+){100}""")  # linear in the length of words
@@ -331,11 +332,6 @@ def _decompressed(data: bytes, kind: str, path: Path, max_size: int) -> bytes:
         reason = f"the {kind} data are truncated or damaged ({str(error).rstrip('.')})"
         raise InputError(reason, path=path, hint="copy or download the file again") from None
     return text.getvalue()
-
-
-def readable_bytes(n_bytes: int, max_size: int) -> int:
-    """Return how many bytes may be read from so many compressed ones; all if more than usual is allowed."""
-    return max_size * _MIB if max_size > MAX_FILE_SIZE else expanded_limit(n_bytes, max_size)
 
 
 def _too_large(path: Path, max_size: int) -> InputError:

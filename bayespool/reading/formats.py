@@ -20,7 +20,7 @@ import pyarrow as pa
 
 from bayespool.arrays import IndexArray
 from bayespool.errors import InputError
-from bayespool.reading.files import PARQUET, name_memory_error, read_bytes, readable_bytes, to_utf8
+from bayespool.reading.files import PARQUET, name_memory_error, read_text
 from bayespool.reading.frames import (
     NAMES,
     labels_from_frame,
@@ -41,7 +41,7 @@ from bayespool.reading.lines import (
 )
 from bayespool.reading.lists import LIST_NAMES, TOPIC_NAMES, is_rank_eval
 from bayespool.reading.records import topic_ranks
-from bayespool.tables.files import parquet_table
+from bayespool.tables.files import parquet_table, readable_bytes
 
 _FORMS = 'give {query_id: {doc_id: value}}, or rows such as {"query_id": …, "doc_id": …, "score": …}'
 _NAMES = {name for ours in ("query_id", "doc_id", "score", "label", "rank", "run_id") for name in NAMES[ours]}
@@ -68,11 +68,11 @@ def parquet_columns(
     data: bytes, path: Path, columns: Container[str] | None = None, *, max_size: int
 ) -> pa.Table:
     """Return the columns of a Parquet file, or all; `InputError` for damaged ones."""
+    most = readable_bytes(len(data), max_size)
     try:
-        with _located(path):
-            table: pa.Table = parquet_table(data, columns, most=readable_bytes(len(data), max_size))
-    except InputError:
-        raise
+        table: pa.Table = parquet_table(data, columns, most=most)
+    except InputError as error:
+        raise InputError(error.reason, path=path, hint=error.hint) from None
     except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
         detail = (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")
         reason = f"the Parquet data are damaged ({detail})"
@@ -180,15 +180,14 @@ Numbered = list[tuple[int, Columns]]
 def read_lines(path: Path, layout: FileLayout, *, strict: bool, max_size: int) -> Lines:
     """Read the columns of a file in any supported format."""
     with name_memory_error(path):
-        data = read_bytes(path, max_size=max_size, tables=True)
-        return parse_bytes(data, path, layout, strict=strict, max_size=max_size)
+        text = read_text(path, max_size=max_size, tables=True)
+        return parse_text(text, path, layout, strict=strict, max_size=max_size)
 
 
-def parse_bytes(data: bytes, path: Path, layout: FileLayout, *, strict: bool, max_size: int) -> Lines:
+def parse_text(text: bytes, path: Path, layout: FileLayout, *, strict: bool, max_size: int) -> Lines:
     """Parse the content of a file in any supported format, with the fast parser if possible."""
-    if data.startswith(PARQUET):
-        return _columns(parquet_columns(data, path, _NAMES, max_size=max_size), path, layout)
-    text = to_utf8(data)
+    if text.startswith(PARQUET):
+        return _columns(parquet_columns(text, path, _NAMES, max_size=max_size), path, layout)
     lines = parse_fast(text, layout)
     if lines is not None:
         if layout.real != "score":  # a run of four columns passes for judgments of documents 1, 2, 3
@@ -223,7 +222,7 @@ def detect_format(text: bytes, path: Path, layout: FileLayout) -> FileLayout:
         if split[delimiter]:
             number, names = split[delimiter][0]
             if columns := _named_columns(names, layout, path, number):
-                named = layout.with_columns(columns, delimiter, number)
+                named = _with_columns(layout, columns, delimiter, number)
                 _refuse_grades_as_scores(named, split[delimiter], path)
                 return _with_levels(named, split[delimiter])
     by_words = split[""]
@@ -266,12 +265,12 @@ def _list_table(text: bytes, path: Path, layout: FileLayout) -> pa.Table | None:
     return pa.Table.from_arrays([pa.array(column, pa.large_string()) for column in columns], names)
 
 
-def csv_rows(data: bytes, path: Path, delimiter: str = ",") -> Iterator[tuple[list[str], int]]:
+def csv_rows(text: bytes, path: Path, delimiter: str = ",") -> Iterator[tuple[list[str], int]]:
     """Yield the fields and line number of each row that is not blank, the header first.
 
     A cell may have line ends between quotes.
     """
-    lines, n_columns = io.StringIO(to_utf8(data).decode(), newline=""), 0
+    lines, n_columns = io.StringIO(text.decode(), newline=""), 0
     rows = csv.reader(lines, delimiter=delimiter, strict=True)
     try:
         for row in rows:
@@ -365,27 +364,48 @@ def _refuse_grades_as_scores(detected: FileLayout, rows: Numbered, path: Path) -
         raise InputError(reason, path=path, line=detected.header, hint=_GIVE_OTHERS)
 
 
+def _with_columns(
+    layout: FileLayout, columns: tuple[str, ...], delimiter: str = "", header: int = 0
+) -> FileLayout:
+    """Return the layout of a file with these columns alone; one that is not read has another name."""
+    integer, real = (name if name in columns else None for name in (layout.integer, layout.real))
+    is_ranked, keep = real is None and integer == "rank", layout.keep
+    if is_ranked or (real == "score" and not integer):
+        keep = "lowest rank" if is_ranked else "best score"
+    return dataclasses.replace(
+        layout,
+        columns=columns,
+        integer=integer,
+        needs_integer=layout.needs_integer or is_ranked,
+        real=real,
+        wants_tag=layout.wants_tag and "tag" in columns,
+        keep=keep,
+        delimiter=delimiter,
+        header=header,
+    )
+
+
 def _headerless_layout(rows: Numbered, delimiter: str, layout: FileLayout, path: Path) -> FileLayout | None:
     """Return the layout that lines without a header have if they are split at this delimiter, or None."""
     value = layout.columns[-2 if layout.real == "score" else -1]
     pair = "query_id", "doc_id"
     if layout.real == "score":
         if _most(rows, _is_run_line):
-            return layout.with_columns(layout.columns, delimiter)
+            return _with_columns(layout, layout.columns, delimiter)
         if _counts(rows, 2, 4):
-            return layout.with_columns((*pair, "rank", "score"), delimiter)
+            return _with_columns(layout, (*pair, "rank", "score"), delimiter)
         if _counts(rows, 2, 3):
-            return layout.with_columns((*pair, "rank"), delimiter)
+            return _with_columns(layout, (*pair, "rank"), delimiter)
         if _most(rows, lambda f: len(f) == 3 and parse_number(f[2]) is not None) and any(
             len(f) == 3 and not is_whole(f[2]) for _, f in rows
         ):
-            return layout.with_columns((*pair, "score"), delimiter)
+            return _with_columns(layout, (*pair, "score"), delimiter)
         return None
     is_value = _is_relevance if value == "relevance" else lambda token: parse_number(token) is not None
     if _most(rows, lambda f: len(f) == 4 and is_value(f[3])):
-        return _with_levels(layout.with_columns(layout.columns, delimiter), rows)
+        return _with_levels(_with_columns(layout, layout.columns, delimiter), rows)
     if _most(rows, lambda f: len(f) == 3 and is_value(f[2])):
-        return _with_levels(layout.with_columns((*pair, value), delimiter), rows)
+        return _with_levels(_with_columns(layout, (*pair, value), delimiter), rows)
     if _most(rows, _is_prels_line):
         reason = "looks like prels (topic document relevance method probability): judgments of a sample"
         hint = f"for scores as judged give four columns: awk '{{print $1, 0, $2, $3}}' {path.name}"
@@ -401,7 +421,7 @@ def _headerless_layout(rows: Numbered, delimiter: str, layout: FileLayout, path:
         )
         raise InputError(reason, path=path, line=rows[0][0], hint=hint)
     if value == "relevance" and all(len(fields) == 2 and all(fields) for _, fields in rows):
-        return layout.with_columns(pair, delimiter)
+        return _with_columns(layout, pair, delimiter)
     return None
 
 

@@ -167,10 +167,7 @@ def _list_columns(taken: Mapping[Any, Any], value: str, origin: str) -> dict[str
     if not LIST_NAMES.intersection(taken) or any(name in taken for name in NAMES["doc_id"]):
         return None
     wanted = {"score": "retrieved_ids", "relevance": "expected_ids"}.get(value, "doc_id")
-    names = {
-        wanted: LISTS.get(value, NAMES["doc_id"]),
-        "query_id": (*NAMES["query_id"], *TOPIC_NAMES),
-    }
+    names = {wanted: LISTS.get(value, NAMES["doc_id"]), "query_id": (*NAMES["query_id"], *TOPIC_NAMES)}
     there = {name: next((each for each in names[name] if each in taken), None) for name in names}
     lists, topic = there.values()
     if lists is None or topic is None:

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 
-from bayespool.arrays import AnyArray, FloatArray, IndexArray, IntArray, OrderArray
+from bayespool.arrays import AnyArray, FloatArray, IndexArray, IntArray, Levels, OrderArray
 from bayespool.errors import InputError
 from bayespool.reading.files import MEMORY
 from bayespool.reading.records import Skipped
@@ -97,27 +97,6 @@ class FileLayout:
     header: int = 0  # number of the line that names the columns; 0 for none
     may_repeat: bool = False  # whether a document may be on several lines of a run
     has_levels: bool = False  # whether relevance is written as in NTCIR: L0 to L9, or S, A, B, C
-
-    def with_columns(self, columns: tuple[str, ...], delimiter: str = "", header: int = 0) -> FileLayout:
-        """Return the layout of a file with these columns alone; one that is not read has another name."""
-        integer = self.integer if self.integer in columns else None
-        real = self.real if self.real in columns else None
-        is_ranked = real is None and integer == "rank"
-        return dataclasses.replace(
-            self,
-            columns=columns,
-            integer=integer,
-            needs_integer=self.needs_integer or is_ranked,
-            real=real,
-            wants_tag=self.wants_tag and "tag" in columns,
-            keep="lowest rank"
-            if is_ranked
-            else "best score"
-            if real == "score" and not integer
-            else self.keep,
-            delimiter=delimiter,
-            header=header,
-        )
 
     @property
     def width(self) -> str:
@@ -226,7 +205,7 @@ def _one_delimiter(text: bytes) -> tuple[bytes, str]:
     return text.strip(delimiter), delimiter.decode()
 
 
-def _has_blanks_together(characters: npt.NDArray[np.uint8]) -> bool:
+def _has_blanks_together(characters: Levels) -> bool:
     """Return whether two neighbors are white space."""
     is_blank = characters <= ord(" ")
     n = len(is_blank)

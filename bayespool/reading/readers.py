@@ -28,9 +28,10 @@ from bayespool.reading.files import (
     find_files,
     name_memory_error,
     read_bytes,
+    read_text,
     to_utf8,
 )
-from bayespool.reading.formats import csv_rows, parquet_columns, parse_bytes, read_lines
+from bayespool.reading.formats import csv_rows, parquet_columns, parse_text, read_lines
 from bayespool.reading.lines import LABELS, NO_LABEL, QRELS, run_layout
 from bayespool.reading.records import Labels, Qrels, Run, Skipped, topic_ranks
 from bayespool.reading.samples import OVER_TOPICS, sampled_qrels
@@ -268,12 +269,12 @@ def read_qrels(path: PathLike, *, strict: bool = True, max_file_size: int = MAX_
     """
     path = Path(path)
     with name_memory_error(path):
-        data = read_bytes(path, max_size=max_file_size, tables=True)
-        sampled = None if data.startswith(PARQUET) else sampled_qrels(to_utf8(data), path, strict=strict)
+        text = read_text(path, max_size=max_file_size, tables=True)
+        sampled = None if text.startswith(PARQUET) else sampled_qrels(text, path, strict=strict)
         if sampled is not None:
             _warn(sampled.skipped)
             return sampled
-        lines = parse_bytes(data, path, QRELS, strict=strict, max_size=max_file_size)
+        lines = parse_text(text, path, QRELS, strict=strict, max_size=max_file_size)
     _warn(lines.skipped)
     relevance = np.ones(len(lines.doc_id), dtype=np.int16)  # of pairs, which list relevant documents
     return Qrels(
@@ -336,7 +337,7 @@ def read_organizations(path: PathLike, *, max_file_size: int = MAX_FILE_SIZE) ->
 def _csv_entries(data: bytes, path: Path, names: Sequence[str]) -> Iterator[tuple[str, str, int]]:
     """Yield the run id, value and line number for each CSV row; ``names`` are accepted value column names."""
     places: list[int] = []
-    for fields, line in csv_rows(data, path):
+    for fields, line in csv_rows(to_utf8(data), path):
         if places:
             yield fields[places[0]], fields[places[1]], line
             continue
@@ -540,10 +541,10 @@ def with_organizations(paths: Sequence[Path], reading: Reading) -> list[Path]:
 
 def read_columns(path: Path, reading: Reading) -> tuple[dict[str, list[Any]], list[int]]:
     """Return the columns of a CSV or Parquet file, with the line number of each CSV row; none of XML."""
-    data = read_bytes(path, max_size=reading.max_file_size, tables=True)
-    if data.startswith(PARQUET):
-        return parquet_columns(data, path, max_size=reading.max_file_size).to_pydict(), []
-    rows = [] if data.lstrip().startswith(b"<") else list(csv_rows(data, path))
+    text = read_text(path, max_size=reading.max_file_size, tables=True)
+    if text.startswith(PARQUET):
+        return parquet_columns(text, path, max_size=reading.max_file_size).to_pydict(), []
+    rows = [] if text.lstrip().startswith(b"<") else list(csv_rows(text, path))
     if not rows:
         return {}, []
     (header, number), *others = rows

@@ -14,7 +14,7 @@ import numpy as np
 
 from bayespool.arrays import FloatArray
 from bayespool.errors import InputError, some
-from bayespool.reading.files import read_bytes
+from bayespool.reading.files import read_bytes, read_text
 from bayespool.reading.formats import csv_rows
 from bayespool.reading.frames import column_names, is_frame
 from bayespool.tables.formatting import counted
@@ -96,7 +96,7 @@ def gather_scores(source: Any, measure: str | None = None) -> ScoreTable:
     elif (path := Path(source)).is_dir():
         entries, measure = _folder_entries(path, measure)
     else:
-        named = csv_rows(read_bytes(path), path)
+        named = csv_rows(read_text(path), path)
         entries, unit = _table_entries(next(named, ([], 1))[0], named, path)
     return _table(list(entries), unit, measure or "score", path)
 

@@ -1,79 +1,31 @@
-"""Report of any result: one HTML page of its sentences, figures, tables, methods and settings."""
+"""Report of a result: one HTML page of its sentences, figures, tables, methods and settings."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from bayespool import __version__
 from bayespool.corrections import ESTIMATORS
-from bayespool.defaults import rc_context
-from bayespool.errors import InputError, OutputError
+from bayespool.errors import OutputError
 from bayespool.models import MODELS
 from bayespool.names import COMBINED_MODELS, leading_name, split_effects
-from bayespool.report.provenance import MADE_BY, made_by
-from bayespool.report.result import Figure, Result, estimator_entries, estimator_names
-from bayespool.report.saving import StoredResult, check_output
-from bayespool.tables.files import PathLike, atomic_write
+from bayespool.notes import Note
+from bayespool.report.provenance import MADE_BY, estimator_entries, estimator_names, made_by
+from bayespool.report.saving import check_output
+from bayespool.tables.files import PathLike
 from bayespool.tables.markup import TextTable, templates, text_table
 
 _MAX_NAMES = 12  # of a list in the settings
-_FIGURE_WIDTH = 6.0  # inches, which are the width of the text
 _ENDS_EARLY = re.compile(r"</(script|style)[\s/>]|<!--.*<script[\s/>]", flags=re.IGNORECASE | re.DOTALL)
 _LAST_EXPORT = re.compile(r"export\s*\{([^{}]*)\}\s*;?")
 _NO_SETTINGS = {MADE_BY, "bayespool", "experiment", "diagnostics", "query_ids", "unjudged"}
 _NO_SETTINGS |= {"warnings", "problems"}
-
-
-def write_report(result: Result, path: PathLike) -> None:
-    """Write a result's report as one HTML file without external resources.
-
-    It has a summary, notes, figures, sortable tables, methods with citations, settings, versions, seed and
-    fingerprints. It adapts to phones, dark mode, print and the keyboard.
-
-    Parameters
-    ----------
-    result : Result
-        Made by a function of bayespool, or read back (`bayespool.read_result`).
-    path : path
-        Ending in .html.
-
-    Raises
-    ------
-    InputError
-        There is no report of such an object, or a result that was read is not as it was written.
-    OutputError
-        The file cannot be written; an earlier file stays.
-
-    Examples
-    --------
-    >>> from tempfile import TemporaryDirectory
-    >>> from bayespool import load_example, score, write_report
-    >>> scores = score(load_example(), "new-a", "P@10", estimators="background")
-    >>> with TemporaryDirectory() as folder:
-    ...     write_report(scores, f"{folder}/report.html")
-    """
-    if not isinstance(result, Result):
-        raise InputError(
-            f"no report can be made of a {type(result).__name__}",
-            hint="results of score, compare, reversals, leave_out, budgets and the like have one",
-        )
-    from jinja2 import TemplateError
-
-    check_report(path)
-    broken = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
-    try:
-        text = page_html(result)
-    except (*broken, TemplateError) as error:
-        if isinstance(error, InputError) or not isinstance(result, StoredResult):
-            raise
-        raise InputError("the result is not as it was written", hint="run its command again") from None
-    atomic_write(path, text)
 
 
 def check_report(path: PathLike) -> None:
@@ -81,8 +33,10 @@ def check_report(path: PathLike) -> None:
     check_output(Path(path), (".html", ".htm"), "write a report into")
 
 
-def page_html(result: Result) -> str:
-    """Return a result's HTML page with escaped text and a policy for its own script and styles only."""
+def page_html(
+    metadata: Mapping[str, Any], tables: Sequence[TextTable], notes: Iterable[Note], **shown: Any
+) -> str:
+    """Return a result's HTML page; ``shown`` has its title, sentences, figures and citations."""
     from markupsafe import Markup
 
     environment = templates("bayespool.report")
@@ -96,39 +50,22 @@ def page_html(result: Result) -> str:
         f"default-src 'none'; script-src '{_digest(script)}'; style-src '{_digest(style)}'; img-src data:; "
         "base-uri 'none'; form-action 'none'"
     )
-    notes = sorted(dict.fromkeys(result.notes()), key=lambda note: note.severity)
+    in_order = sorted(dict.fromkeys(notes), key=lambda note: note.severity)
     return str(
         environment.get_template("page.html").render(
-            result=result,
-            notes=[note for note in notes if note.severity < 2],
-            bookkeeping=[note for note in notes if note.severity > 1],
-            tables=_tables(result),
-            pool=_pool(result.metadata),
-            methods=_methods(result),
-            made=_making(result.metadata),
-            address=_address,
+            **shown,
+            notes=[note for note in in_order if note.severity < 2],
+            bookkeeping=[note for note in in_order if note.severity > 1],
+            tables=tables,
+            pool=_pool(metadata),
+            methods=_methods(metadata),
+            made=_making(metadata),
             policy=policy,
             style=Markup(style),  # nosec B704 # of this package, and checked for early ends
             script=Markup(script),  # nosec B704 # of itables, likewise
             version=__version__,
         )
     )
-
-
-def _tables(result: Result) -> list[TextTable]:
-    """Return the tables, those that people read first."""
-    in_order = sorted(result.tables(), key=lambda table: not table.views)
-    filled = (table for table in in_order if len(table.frame))
-    texts = (text for table in filled for text in table.read() or (table.truncated(),))
-    return [result.marked(text) for text in texts if text.medium not in ("terminal", "named")]
-
-
-def _address(figure: Figure) -> str:
-    """Return a figure as a ``data:`` address of an image."""
-    with rc_context({"figure_width": _FIGURE_WIDTH}):
-        content = figure.render("svg")
-    kind = "png" if content.startswith(b"\x89PNG") else "svg+xml"  # as a folder has it
-    return f"data:image/{kind};base64,{base64.b64encode(content).decode()}"
 
 
 def _pool(metadata: Mapping[str, Any]) -> list[str]:
@@ -146,9 +83,9 @@ def _pool(metadata: Mapping[str, Any]) -> list[str]:
     return [f"{line[:1].upper()}{line[1:]}." for line in lines]
 
 
-def _methods(result: Result) -> dict[str, Any]:
+def _methods(metadata: Mapping[str, Any]) -> dict[str, Any]:
     """Return what the page says of the estimators, with their descriptions and the engine of posteriors."""
-    names, points = estimator_names(result.metadata), {}
+    names, points = estimator_names(metadata), {}
     for name in names:
         entry, effects = ESTIMATORS.get(leading_name(name)), split_effects(name)[1]
         models = COMBINED_MODELS if name == "posterior-combined" else ()
@@ -156,16 +93,15 @@ def _methods(result: Result) -> dict[str, Any]:
         parts += f"; with effects {effects}" if effects else ""
         source = f" [{entry.source}]" if entry and entry.source else ""
         points[name] = f"{entry.description}{parts}{source}" if entry else "an estimator of the user's own"
-    entries = [e for e in estimator_entries(result.metadata) if isinstance(e, Mapping) and "engine" in e]
+    entries = [e for e in estimator_entries(metadata) if isinstance(e, Mapping) and "engine" in e]
     return {
         "points": points,
-        "estimand": result.metadata.get("estimand"),
+        "estimand": metadata.get("estimand"),
         "have_letters": any("B" in point or "Δ" in point for point in (*points, *points.values())),
         "have_posteriors": any(
             e.kind == "posterior" for n in names if (e := ESTIMATORS.get(leading_name(n)))
         ),
         "engine": entries[0] if entries else None,
-        "citations": result.citations(),
     }
 
 

@@ -1,4 +1,4 @@
-"""Provenance of a result: the command that was typed and the versions of packages."""
+"""Provenance of a result: the command that was typed, versions of packages, and what its estimators cite."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from bayespool import __version__
+from bayespool.names import leading_name
 
 MADE_BY = "made_by"
 """Metadata key for the provenance."""
@@ -81,3 +82,33 @@ def versions() -> dict[str, str]:
         with contextlib.suppress(PackageNotFoundError):
             installed[name] = version(name)
     return installed
+
+
+def cited_by(metadata: Mapping[str, Any]) -> list[str]:
+    """Return citation keys for bayespool, and for the estimators and engines named in metadata."""
+    from bayespool.corrections import ESTIMATORS
+    from bayespool.inference import ENGINES
+
+    keys = ["bayespool"]
+    models = [f"posterior-{model}" for model in metadata.get("models") or ()]
+    for name in map(leading_name, (*estimator_names(metadata), *models)):
+        keys += ESTIMATORS[name].citations if name in ESTIMATORS else ()
+    for entry in (*estimator_entries(metadata), metadata):
+        engine = ENGINES.get(str(entry.get("engine"))) if isinstance(entry, Mapping) else None
+        keys += getattr(engine, "citations", ())
+    return keys
+
+
+def estimator_entries(metadata: Mapping[str, Any]) -> list[Any]:
+    """Return the estimators in metadata or settings, each as a name or a mapping of settings."""
+    settings = metadata.get("settings")
+    entries = metadata.get("estimators") or (settings or {}).get("estimators") or ()
+    all_entries = list(entries.values()) if isinstance(entries, Mapping) else list(entries)
+    return [*all_entries, *([one] if (one := metadata.get("estimator")) else [])]
+
+
+def estimator_names(metadata: Mapping[str, Any]) -> list[str]:
+    """Return the distinct names of estimators in metadata or settings."""
+    entries = estimator_entries(metadata)
+    names = (str(e["name"]) if isinstance(e, Mapping) else leading_name(str(e)) for e in entries)
+    return list(dict.fromkeys(names))

@@ -1,19 +1,28 @@
-"""Base class of results: what a result says of itself, and the outputs that follow from it."""
+"""Base class of results: what a result says of itself, and the files and pages that follow from it."""
 
 from __future__ import annotations
 
+import base64
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Unpack
 
-from bayespool import plots
+import pandas as pd
+
+from bayespool import __version__, plots
+from bayespool.defaults import rc_context
 from bayespool.errors import InputError, known_names
-from bayespool.names import leading_name
 from bayespool.notes import Note
 from bayespool.plots.style import finish
+from bayespool.report.page import check_report, page_html
+from bayespool.report.provenance import cited_by, with_provenance
+from bayespool.report.saving import FORMATS, PAPER_FORMATS, check_folder, check_output, replace_files
+from bayespool.report.terminal import print_parts, terminal_text
+from bayespool.tables import csv_text, json_text
 from bayespool.tables.citations import Citation, cite
-from bayespool.tables.files import PathLike
+from bayespool.tables.files import PathLike, as_bytes, atomic_write, json_value, locked, parquet_bytes
 from bayespool.tables.markup import (
     Arranged,
     Arrangement,
@@ -23,12 +32,14 @@ from bayespool.tables.markup import (
     latex_tables,
     markdown_tables,
 )
+from bayespool.tables.replacing import check_replaceable
 from bayespool.tables.table import Table
 
 if TYPE_CHECKING:
-    import pandas as pd
+    from rich.console import Console
 
 FigureFormat = Literal["png", "svg", "none"]
+_PAGE_WIDTH = 6.0  # inches, which are the width of the text
 
 
 @dataclass(frozen=True)
@@ -59,6 +70,13 @@ class Figure:
         """Return the content of an image file in the given format; a stored image keeps its own format."""
         return self.image if self.draw is None else plots.render(self.draw(), file_format)
 
+    def address(self) -> str:
+        """Return the figure as a ``data:`` address of an image, for a page."""
+        with rc_context({"figure_width": _PAGE_WIDTH}):
+            content = self.render("svg")
+        kind = "png" if content.startswith(b"\x89PNG") else "svg+xml"  # as a folder has it
+        return f"data:image/{kind};base64,{base64.b64encode(content).decode()}"
+
 
 @dataclass(frozen=True, repr=False)
 class Summary:
@@ -84,8 +102,6 @@ class Summary:
         return str(Summary(self.tables, (), ()))
 
     def __str__(self) -> str:
-        from bayespool.report.terminal import terminal_text
-
         return terminal_text(self.tables, self.notes, self.sentences, self.begins_with_sentences)
 
     __repr__ = __str__
@@ -223,8 +239,6 @@ class Result(ABC):
         InputError
             Another ending, or an arrangement that the tables do not have.
         """
-        from bayespool.report.saving import PAPER_FORMATS
-
         if suffix not in PAPER_FORMATS:
             raise InputError(f"no text of tables for {suffix!r}", hint=f"use {', '.join(PAPER_FORMATS)}")
         tables, notes = self._shown("paper", arrangement), sorted(self.notes(), key=lambda n: n.severity)
@@ -269,9 +283,13 @@ class Result(ABC):
         OutputError
             The file cannot be written; an earlier file stays.
         """
-        from bayespool.report.saving import save
-
-        save(self, path, table=table, figures=figures)
+        place, formats = Path(path), (*FORMATS, *self.formats)
+        is_ending = any(map(str.isalpha, place.suffix)) and not place.is_dir()  # runs-v1.2 has none
+        if not (is_ending or {"", place.suffix} & {*formats}):
+            save_folder(self, place, figures=figures)
+            return
+        check_output(place, formats)
+        write_file(self, place, table=table)
 
     def write_report(self, path: PathLike) -> None:
         """Write a report as one HTML file without external resources.
@@ -281,9 +299,27 @@ class Result(ABC):
         OutputError
             The file cannot be written; an earlier file stays.
         """
-        from bayespool.report.page import write_report
+        check_report(path)
+        atomic_write(path, self.page())
 
-        write_report(self, path)
+    def page(self) -> str:
+        """Return the report as an HTML page, with escaped text and a policy for its own script and styles."""
+        return page_html(
+            self.metadata,
+            self._page_tables(),
+            self.notes(),
+            title=self.title,
+            sentences=self.sentences(),
+            figures=self.figures(),
+            citations=self.citations(),
+        )
+
+    def _page_tables(self) -> list[TextTable]:
+        """Return formatted tables for the report, those that people read first."""
+        in_order = sorted(self.tables(), key=lambda table: not table.views)
+        filled = (table for table in in_order if len(table.frame))
+        texts = (text for table in filled for text in table.read() or (table.truncated(),))
+        return [self.marked(text) for text in texts if text.medium not in ("terminal", "named")]
 
     def files(self) -> Mapping[str, bytes | str]:
         """Return the contents of additional files, such as containers of draws, by file name."""
@@ -297,31 +333,116 @@ class Result(ABC):
 _QUOTED = {"bayespool": "bayespool", "collection": "fingerprint"}
 
 
-def cited_by(metadata: Mapping[str, Any]) -> list[str]:
-    """Return citation keys for bayespool, and for the estimators and engines named in metadata."""
-    from bayespool.corrections import ESTIMATORS
-    from bayespool.inference import ENGINES
+def print_result(
+    result: Result, console: Console, *, arrangement: Arrangement | None = None, table: str | None = None
+) -> None:
+    """Print a result's formatted tables, or the one that is named, with its notes and sentences.
 
-    keys = ["bayespool"]
-    models = [f"posterior-{model}" for model in metadata.get("models") or ()]
-    for name in map(leading_name, (*estimator_names(metadata), *models)):
-        keys += ESTIMATORS[name].citations if name in ESTIMATORS else ()
-    for entry in (*estimator_entries(metadata), metadata):
-        engine = ENGINES.get(str(entry.get("engine"))) if isinstance(entry, Mapping) else None
-        keys += getattr(engine, "citations", ())
-    return keys
-
-
-def estimator_entries(metadata: Mapping[str, Any]) -> list[Any]:
-    """Return the estimators in metadata or settings, each as a name or a mapping of settings."""
-    settings = metadata.get("settings")
-    entries = metadata.get("estimators") or (settings or {}).get("estimators") or ()
-    all_entries = list(entries.values()) if isinstance(entries, Mapping) else list(entries)
-    return [*all_entries, *([one] if (one := metadata.get("estimator")) else [])]
+    A terminal that is too narrow for a table gets it without some columns, or in parts. A pipe gets all
+    columns unless the variable COLUMNS says how many characters fit.
+    """
+    if table is not None:
+        of_table = result.table(table).read() or (result.table(table).truncated(),)
+        named = [result.marked(text) for text in of_table if text.medium not in ("terminal", "paper")]
+        print_parts(console, named, result.notes(), ())
+        return
+    tables = [text for text in result.read(arrangement) if text.medium in ("", "terminal")]
+    print_parts(console, tables, result.notes(), result.sentences(), result.begins_with_sentences)
 
 
-def estimator_names(metadata: Mapping[str, Any]) -> list[str]:
-    """Return the distinct names of estimators in metadata or settings."""
-    entries = estimator_entries(metadata)
-    names = (str(e["name"]) if isinstance(e, Mapping) else leading_name(str(e)) for e in entries)
-    return list(dict.fromkeys(names))
+def file_metadata(result: Result) -> dict[str, Any]:
+    """Return a result's metadata for files, with command, notes, summary, citations and columns."""
+    made = with_provenance({"bayespool": __version__, "experiment": result.command, **result.metadata})
+    notes = result.notes()
+    made |= {"title": result.title, "notes": list(notes), "note_kinds": [note.kind for note in notes]}
+    made["summary"] = list(result.sentences())
+    made["citations"] = [citation.key for citation in result.citations()]
+    made["tables"] = {table.name: table.description() for table in result.tables()}
+    return json_value(made)  # type: ignore[no-any-return]
+
+
+def content(
+    result: Result, suffix: str, *, table: str | None = None, arrangement: Arrangement | None = None
+) -> bytes | str:
+    """Return the content of a result's file for an ending in `FORMATS` or one of the result's own."""
+    if suffix in result.formats:
+        return result.to_format(suffix)
+    if suffix in PAPER_FORMATS:
+        mark = f"<!-- bayespool {__version__} -->\n\n" if suffix == ".md" else ""  # others have their own
+        return mark + result.text(suffix, arrangement)
+    if suffix == ".json":
+        return json_text({each.name: each.frame for each in result.tables()}, file_metadata(result))
+    frame = result.table(table).frame
+    return csv_text(frame) if suffix == ".csv" else parquet_bytes(frame, file_metadata(result))
+
+
+def write_file(
+    result: Result,
+    path: Path,
+    *,
+    table: str | None = None,
+    arrangement: Arrangement | None = None,
+    overwrite: bool = True,
+) -> None:
+    """Write a result to a file; not over one that is no earlier output of its kind, unless ``overwrite``."""
+    text = as_bytes(content(result, path.suffix, table=table, arrangement=arrangement))
+    if not overwrite:
+        check_replaceable(path, text)
+    atomic_write(path, text)
+
+
+def save_folder(result: Result, folder: Path, *, figures: FigureFormat = "png") -> None:
+    """Write a result's tables, files and settings to a folder atomically, then its figures. Files of an
+    earlier result are removed.
+    """
+    check_folder(folder, result.command)
+    files: dict[str, bytes | str] = {}
+    for table in result.tables():
+        files[f"{table.name}.csv"] = csv_text(table.frame)
+        mark = {"bayespool": __version__, "experiment": result.command, "table": table.name}
+        files[f"{table.name}.parquet"] = parquet_bytes(table.frame, mark)
+    files |= result.files()
+    settings = file_metadata(result)
+    folder.mkdir(exist_ok=True)
+    with locked(folder):
+        replace_files(folder, settings, files)  # first, so that a failing figure takes no table away
+        if figures != "none" and (drawn := result.figures()):
+            captions = {f"{figure.name}.{figures}": figure.caption for figure in drawn}
+            images = {f"{figure.name}.{figures}": figure.render(figures) for figure in drawn}
+            replace_files(folder, settings | {"figures": captions}, {**files, **images})
+
+
+def write_report(result: Result, path: PathLike) -> None:
+    """Write a result's report as one HTML file without external resources.
+
+    It has a summary, notes, figures, sortable tables, methods with citations, settings, versions, seed and
+    fingerprints. It adapts to phones, dark mode, print and the keyboard.
+
+    Parameters
+    ----------
+    result : Result
+        Made by a function of bayespool, or read back (`bayespool.read_result`).
+    path : path
+        Ending in .html.
+
+    Raises
+    ------
+    InputError
+        There is no report of such an object, or a result that was read is not as it was written.
+    OutputError
+        The file cannot be written; an earlier file stays.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> from bayespool import load_example, score, write_report
+    >>> scores = score(load_example(), "new-a", "P@10", estimators="background")
+    >>> with TemporaryDirectory() as folder:
+    ...     write_report(scores, f"{folder}/report.html")
+    """
+    if not isinstance(result, Result):
+        raise InputError(
+            f"no report can be made of a {type(result).__name__}",
+            hint="results of score, compare, reversals, leave_out, budgets and the like have one",
+        )
+    result.write_report(path)

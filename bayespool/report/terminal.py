@@ -4,39 +4,34 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 from bayespool.notes import Note
-from bayespool.report.notes import brief_notes
-from bayespool.tables.formatting import printable
-from bayespool.tables.markup import Arrangement, TextColumn, TextTable, broken_heading
+from bayespool.tables.formatting import counted, printable
+from bayespool.tables.markup import TextColumn, TextTable, broken_heading
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from bayespool.report.result import Result
-
 _MANY_ROWS, _MAX_NOTE_LINES = 40, 5
 
 
-def print_result(
-    result: Result, console: Console, *, arrangement: Arrangement | None = None, table: str | None = None
-) -> None:
-    """Print a result's formatted tables, or the one that is named, with its notes and sentences.
+def brief_notes(notes: Iterable[Note]) -> list[str]:
+    """Return notes as people read them, the gravest first, with bookkeeping as a number in one line.
 
-    A terminal that is too narrow for a table gets it without some columns, or in parts. A pipe gets all
-    columns unless the variable COLUMNS says how many characters fit.
+    Examples
+    --------
+    >>> brief_notes([Note("nothing-unjudged", "u: nothing unjudged"), Note("no-pool", "no pool: priors")])
+    ['no pool: priors', '1 minor note left out; files have it']
     """
-    if table is not None:
-        of_table = result.table(table).read() or (result.table(table).truncated(),)
-        named = [result.marked(text) for text in of_table if text.medium not in ("terminal", "paper")]
-        _print_parts(console, named, result.notes(), ())
-        return
-    tables = [text for text in result.read(arrangement) if text.medium in ("", "terminal")]
-    _print_parts(console, tables, result.notes(), result.sentences(), result.begins_with_sentences)
+    in_order = sorted(dict.fromkeys(notes), key=lambda note: note.severity)
+    read = [note for note in in_order if note.severity < 2]
+    n = len(in_order) - len(read)
+    left_out = f"{counted(n, 'minor note')} left out; files have {'it' if n == 1 else 'them'}"
+    return [*read, *[left_out] * bool(n)]
 
 
 def terminal_text(
@@ -47,17 +42,18 @@ def terminal_text(
 
     console = Console(color_system=None, force_jupyter=False)
     with console.capture() as capture:
-        _print_parts(console, tables, notes, sentences, begins_with_sentences)
+        print_parts(console, tables, notes, sentences, begins_with_sentences)
     return "\n".join(line.rstrip() for line in capture.get().splitlines())
 
 
-def _print_parts(
+def print_parts(
     console: Console,
     tables: Sequence[TextTable],
     notes: Sequence[Note],
     sentences: Sequence[str],
     begins_with_sentences: bool = False,
 ) -> None:
+    """Print parts of a result: tables with their headings, notes, sentences."""
     heading = ""
     for sentence in sentences if begins_with_sentences else ():
         print_words(console, sentence)

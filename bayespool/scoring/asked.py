@@ -10,16 +10,16 @@ from typing import Any, TypeAlias, TypedDict
 import numpy as np
 
 from bayespool.collection import Collection
-from bayespool.collection.contents import (
-    SPARSE_NOTE,
+from bayespool.collection.collection import (
     Systems,
     expect_collection,
     group_systems,
     parse_systems,
+    tie_notes,
 )
+from bayespool.collection.contents import SPARSE_NOTE
 from bayespool.collection.own import find_targets
 from bayespool.collection.passages import find_passages, refuse_unjudged_runs
-from bayespool.collection.rankings import tie_notes
 from bayespool.corrections import TopicsAdjustment
 from bayespool.defaults import fill_ci_prob
 from bayespool.errors import InputError, some

@@ -336,9 +336,7 @@ def with_common_topics(
     )
 
 
-def with_as_judged(
-    estimators: str | Estimator | Iterable[str | Estimator],
-) -> tuple[str | Estimator, ...]:
+def with_as_judged(estimators: str | Estimator | Iterable[str | Estimator]) -> tuple[str | Estimator, ...]:
     """Return the estimators with ``as-judged`` in front unless it is named."""
     entries = named_estimators(estimators)
     names = [leading_name(e) if isinstance(e, str) else e.name for e in entries]

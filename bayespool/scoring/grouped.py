@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from bayespool.measures import Estimates
+from bayespool.arrays import AnyArray, FloatArray
+from bayespool.evidence import Bounds
+from bayespool.measures import Estimates, Measure
 from bayespool.measures.groups import ALL_TOPICS, MEAN_OF_GROUPS, Groups, groups_text
 from bayespool.measures.populations import estimate_groups, estimate_population
+from bayespool.names import Scope
 from bayespool.scoring.score_tables import conditions, main_estimator, missing_topics
 from bayespool.tables.formatting import interval, level, number
 from bayespool.tables.table import Column, IntervalColumn, Pivot, Table, View
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from bayespool.arrays import AnyArray, FloatArray
-    from bayespool.scoring.scores import Scores
 
 GROUP_COLUMNS = {
     "group": Column("group", "text", "Group of topics; mean of groups: with equal weight."),
@@ -33,26 +31,22 @@ _THERE = {
 _MAX_RUNS = 6
 
 
-def groups_table(scores: Scores) -> Table:
+def groups_table(frame: pd.DataFrame, groups: Groups, metadata: Mapping[str, Any]) -> Table:
     """Return the table ``groups``: a row per run, measure, estimator and part, which is a group of topics,
     the mean of groups or all topics.
     """
-    groups = scores.groups
-    assert groups is not None
-    frame = _frame(scores, groups)
     views = []
-    for measure in scores.measures:
-        rows = frame[frame["measure"] == str(measure)]
+    for measure, rows in frame.groupby("measure", sort=False):
         estimator = main_estimator(rows) or str(rows["estimator"].iloc[0])
         has_interval = bool(rows.loc[rows["estimator"] == estimator, "ci_prob"].notna().any())
         whole: tuple[Any, ...] = ("as_judged",)
         whole += ("value", IntervalColumn()) if has_interval else ()
         whole += tuple(column for column in _THERE.values() if column.lower in frame)
-        texts = [missing_topics(scores.metadata), conditions(scores.metadata, [measure])]
+        texts = [missing_topics(metadata), conditions(metadata, [measure])]
         title = f"{measure} by group of topics, and mean of {len(groups.names)} groups with equal weight"
         asked: dict[str, Any] = {"title": "; ".join(filter(None, [title, *texts]))}
-        asked |= {"where": {"measure": str(measure), "estimator": estimator}}
-        if len(scores.run_ids) <= _MAX_RUNS:
+        asked |= {"where": {"measure": measure, "estimator": estimator}}
+        if frame["run_id"].nunique() <= _MAX_RUNS:
             views.append(View(names=("group", "run_id"), columns=("n_topics", *whole), **asked))
             continue
         value = "value" if has_interval else "as_judged"
@@ -64,16 +58,28 @@ def groups_table(scores: Scores) -> Table:
     return Table("groups", "Scores by group of topics", frame, GROUP_COLUMNS, tuple(views))
 
 
-def _frame(scores: Scores, groups: Groups) -> pd.DataFrame:
-    import pandas as pd
-
-    rows = [columns for e in scores.estimates for columns in _columns(scores, e, groups)]
+def groups_frame(
+    bounds: Mapping[Measure, Bounds],
+    estimates: Iterable[Estimates],
+    groups: Groups,
+    *,
+    scope: Scope,
+    ci_prob: float,
+    random_seed: int,
+) -> pd.DataFrame:
+    """Return the frame of `groups_table`."""
+    rows = (
+        columns
+        for e in estimates
+        for columns in _columns(bounds[e.measure], e, groups, scope, ci_prob, random_seed)
+    )
     return pd.concat(map(pd.DataFrame, rows), ignore_index=True)
 
 
-def _columns(scores: Scores, e: Estimates, groups: Groups) -> Iterator[dict[str, Any]]:
+def _columns(
+    bounds: Bounds, e: Estimates, groups: Groups, scope: Scope, ci_prob: float, random_seed: int
+) -> Iterator[dict[str, Any]]:
     """Yield the columns of an estimator, by group."""
-    bounds = scores.bounds[scores.measures.index(e.measure)]
 
     def parts(values: AnyArray) -> FloatArray:  # by group, mean of groups and mean of topics
         whole = [groups.mean(values)[..., None], values.mean(axis=-1)[..., None]]
@@ -81,24 +87,23 @@ def _columns(scores: Scores, e: Estimates, groups: Groups) -> Iterator[dict[str,
 
     columns = {"as_judged": parts(bounds.low.scores()), "bound_lower": parts(bounds.least.scores())}
     columns |= {"bound_upper": parts(bounds.most.scores())}
-    here = estimate_groups(e, groups, ci_prob=scores.ci_prob)
-    over = (e.value, *e.interval(scores.ci_prob))
+    here = estimate_groups(e, groups, ci_prob=ci_prob)
+    over = (e.value, *e.interval(ci_prob))
     columns |= _joined(("value", "lower", "upper"), here, over)
-    if scores.scope != "these-topics":
-        seed = int(scores.metadata["settings"]["random_seed"])
-        _, *ends = estimate_groups(e, groups, "population", scores.ci_prob, random_seed=seed)
-        there = estimate_population(e, scores.ci_prob, random_seed=seed)
+    if scope != "these-topics":
+        _, *ends = estimate_groups(e, groups, "population", ci_prob, random_seed=random_seed)
+        there = estimate_population(e, ci_prob, random_seed=random_seed)
         columns |= _joined(("population_lower", "population_upper"), ends, (there.lower, there.upper))
-        if scores.scope == "groups":  # a sample of the mean of groups alone
-            _, *ends = estimate_groups(e, groups, "groups", scores.ci_prob, random_seed=seed)
+        if scope == "groups":  # a sample of the mean of groups alone
+            _, *ends = estimate_groups(e, groups, "groups", ci_prob, random_seed=random_seed)
             for name, end in zip(("groups_lower", "groups_upper"), ends, strict=True):
                 columns[name] = np.full_like(columns["value"], np.nan)
                 columns[name][:, -2] = end[:, -1]
     n_topics = [*groups.n_topics.tolist(), len(groups.labels), len(groups.labels)]
     for k, (name, n) in enumerate(zip((*groups.names, MEAN_OF_GROUPS, ALL_TOPICS), n_topics, strict=True)):
-        keys: dict[str, Any] = {"run_id": np.array(scores.run_ids, dtype=object), "measure": str(e.measure)}
+        keys: dict[str, Any] = {"run_id": np.array(e.run_ids, dtype=object), "measure": str(e.measure)}
         keys |= {"estimator": e.estimator, "group": name, "n_topics": n}
-        keys |= {"ci_prob": np.nan if e.draws is None else scores.ci_prob}
+        keys |= {"ci_prob": np.nan if e.draws is None else ci_prob}
         yield keys | {column: values[:, k] for column, values in columns.items()}
 
 
@@ -110,13 +115,9 @@ def _joined(
     return {name: np.column_stack([values, whole]) for name, values, whole in pairs}
 
 
-def group_sentences(scores: Scores) -> Iterator[str]:
+def group_sentences(frame: pd.DataFrame, groups: Groups, scope: Scope) -> Iterator[str]:
     """Yield a sentence for each measure on means of groups: of few runs all, else the highest."""
-    groups = scores.groups
-    assert groups is not None
-    frame = groups_table(scores).frame
-    for measure in scores.measures:
-        rows = frame[frame["measure"] == str(measure)]
+    for measure, rows in frame.groupby("measure", sort=False):
         estimator = main_estimator(rows)
         by, value = (estimator, "value") if estimator else (rows["estimator"].iloc[0], "as_judged")
         rows = rows[rows["estimator"] == by].sort_values(value, ascending=False, kind="stable")
@@ -128,7 +129,7 @@ def group_sentences(scores: Scores) -> Iterator[str]:
             ends = "as judged"
             if estimator:
                 ends = f"{level(row['ci_prob'])} interval {interval(row['lower'], row['upper'], 3)}, {by}"
-            if there := _THERE.get(scores.scope):
+            if there := _THERE.get(scope):
                 label = there.label.replace("\n", " ")
                 ends += f"; {label} {interval(row[there.lower], row[there.upper], 3)}"
             texts.append(f"{row['run_id']} is {number(row[value], 3)} ({ends})")

@@ -10,10 +10,10 @@ from functools import cached_property
 from typing import Any, Unpack
 
 import numpy as np
-import numpy.typing as npt
+import pandas as pd
 
 from bayespool import __version__
-from bayespool.arrays import Progress
+from bayespool.arrays import IndexArray, Progress
 from bayespool.collection import Collection
 from bayespool.errors import InputError
 from bayespool.evidence.ideals import ideal_reach
@@ -59,7 +59,7 @@ class Imputations(Result):
     measures: tuple[Measure, ...]
     draws: tuple[int, ...]
     judged: Mapping[str, Mapping[str, int]]
-    completed: npt.NDArray[np.int64]
+    completed: IndexArray
     metadata: Mapping[str, Any]
 
     command = "impute"
@@ -100,8 +100,6 @@ class Imputations(Result):
 
     def tables(self) -> tuple[Table, ...]:
         """Return a table with one row per set of completed qrels."""
-        import pandas as pd
-
         columns = {"file": self._names, "draw": self.draws, "n_judged": self.n_judged}
         columns |= {"n_completed": self.completed.shape[1], "n_relevant": (self.completed > 0).sum(axis=1)}
         return (Table("files", "Completed qrels", pd.DataFrame(columns), _COLUMNS),)
@@ -331,7 +329,7 @@ def spread_draws(n_draws: int, n_taken: int) -> tuple[int, ...]:
     return tuple(mirrored[mirrored < n_draws][:n_taken].tolist())
 
 
-def _completed(completion: Completion, draws: tuple[int, ...]) -> npt.NDArray[np.int64]:
+def _completed(completion: Completion, draws: tuple[int, ...]) -> IndexArray:
     """Return the relevance of the completed documents in selected draws, shape (draw, unknown)."""
     unknowns, levels = completion.unknowns, np.array(completion.levels)
     completed = np.zeros((len(draws), len(unknowns)), dtype=np.int64)

@@ -9,11 +9,11 @@ from functools import cached_property
 from typing import Any, NamedTuple, Unpack
 
 import numpy as np
-import numpy.typing as npt
+import pandas as pd
 import pyarrow as pa
 
 from bayespool import __version__
-from bayespool.arrays import BoolArray, FloatArray, IntArray, Progress
+from bayespool.arrays import BoolArray, FloatArray, IntArray, OrderArray, Progress
 from bayespool.collection import Collection
 from bayespool.measures import Measure
 from bayespool.measures.populations import topic_width
@@ -73,7 +73,7 @@ class JudgingOrder(NamedTuple):
     not.
     """
 
-    unknown: npt.NDArray[np.intp]
+    unknown: OrderArray
     expected: FloatArray
     remaining: FloatArray
     n_needed: int | None
@@ -112,7 +112,7 @@ class NextJudgments(ListForAssessors):
     completion: Completion
     measure: Measure
     target: Target
-    unknown: npt.NDArray[np.intp]
+    unknown: OrderArray
     expected: FloatArray
     remaining: FloatArray
     chance: FloatArray
@@ -171,8 +171,6 @@ class NextJudgments(ListForAssessors):
 
     def tables(self) -> tuple[Table, ...]:
         """Return a table with one row per document, most informative first."""
-        import pandas as pd
-
         u = self.completion.unknowns
         frame = pd.DataFrame(
             {

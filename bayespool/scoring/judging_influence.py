@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.arrays import FloatArray
+from bayespool.arrays import FloatArray, OrderArray
 from bayespool.errors import InputError
 from bayespool.measures import Additive, Measure, Normalized, Values
 from bayespool.names import Goal as Goal
@@ -31,7 +31,7 @@ class Influence:
     (document,).
     """
 
-    document: npt.NDArray[np.intp]
+    document: OrderArray
     weight: FloatArray
     expected: npt.NDArray[np.float32]
     within: FloatArray
@@ -39,7 +39,7 @@ class Influence:
     def __len__(self) -> int:
         return len(self.document)
 
-    def chance(self, documents: npt.NDArray[np.intp]) -> FloatArray:
+    def chance(self, documents: OrderArray) -> FloatArray:
         """Return the expected worth of documents given as indices among the unknowns, shape (document,)."""
         expected = self.expected[:, np.searchsorted(self.document, documents)]
         return np.asarray(expected.mean(axis=0, dtype=np.float64))

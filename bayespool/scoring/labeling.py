@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
 from bayespool.arrays import AnyArray, OrderArray, Progress
 from bayespool.collection import Collection
@@ -20,9 +20,6 @@ from bayespool.reading import read_labels
 from bayespool.scoring.scoring import find_targets
 from bayespool.tables.files import PathLike, atomic_write, read_back
 from bayespool.validation import check_count
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _BATCH = 50  # labels after which they are written
 
@@ -70,8 +67,6 @@ def documents_to_label(
     >>> len(tasks), list(tasks)
     (118, ['query_id', 'doc_id'])
     """
-    import pandas as pd
-
     check_count("n_known", n_known, least=0)
     check_count("random_seed", random_seed, least=0)
     collection, targets = find_targets(collection, run_ids, unpool=unpool)[:2]

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
+import pandas as pd
 
 from bayespool import __version__
 from bayespool.collection import Collection
@@ -100,8 +101,6 @@ class CandidatePools(Result):
 
     def tables(self) -> tuple[Table, ...]:
         """Return a table with one row per candidate pool."""
-        import pandas as pd
-
         pooled = tuple(np.flatnonzero(self.collection.pooled).tolist())
         n_judged, rows = max(self.report.n_judged, 1), []
         for pool, (n_held_out, relevant) in zip(self.pools, self.held_out, strict=True):
@@ -137,9 +136,7 @@ _COLUMNS = {
     "explained": Column("judgments\nexplained", "share", "Share of the judgments that these runs brought."),
     "n_holes": Column("unjudged", "count", "Documents of these runs down to the depth without a judgment."),
     "n_held_out": Column(
-        "held\nout",
-        "count",
-        "Judged documents that only one organization brought: what estimates rest on.",
+        "held\nout", "count", "Judged documents that only one organization brought: what estimates rest on."
     ),
     "relevant": Column("of them\nrelevant", "share", "Share of these that is relevant."),
     "is_taken": Column("taken", "flag", "Whether this is the pool of the collection."),
@@ -237,8 +234,6 @@ class DocumentsToJudge(ListForAssessors):
 
     def _topics(self) -> Table:
         """Return a table of judgments per topic up to the end set by the stopping rule or the budget."""
-        import pandas as pd
-
         rows = []
         for topic, query_id in enumerate(self.collection.query_ids):
             pair = self.chosen.pair[self.chosen.start[topic] : self.chosen.start[topic + 1]]
@@ -253,8 +248,6 @@ class DocumentsToJudge(ListForAssessors):
 
     def _contributors(self) -> Table:
         """Return a table of contributions per organization, or per run if each organization has one run."""
-        import pandas as pd
-
         who = self.contributions
         alone = bool((who.n_runs == 1).all())
         frame = pd.DataFrame(

@@ -13,11 +13,11 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from bayespool import __version__
-from bayespool.arrays import Progress
+from bayespool.arrays import AnyArray, Progress
 from bayespool.collection import Collection, add_judges
+from bayespool.collection.contents import DepthPool
 from bayespool.collection.packing import join_runs, pack, pool_alone, read_count, unpack
 from bayespool.collection.passages import Documents
-from bayespool.collection.pools import DepthPool
 from bayespool.errors import InputError, InputWarning, warn_caller
 from bayespool.measures import Measure
 from bayespool.measures.parsing import parse_measures
@@ -32,7 +32,7 @@ from bayespool.reading.archives import member_errors, read_archive, read_member,
 from bayespool.reading.readers import Reading
 from bayespool.reading.scope import Exclude, gather_kept_qrels, read_exclusion
 from bayespool.reading.sources import Judges, Organizations, Runs, gather_judges
-from bayespool.report.saving import StoredResult, result_of_json
+from bayespool.report.stored import StoredResult, result_of_json
 from bayespool.scoring.scores import Scores
 from bayespool.scoring.scoring import score
 from bayespool.tables.files import PathLike, digest, parquet_member
@@ -375,7 +375,7 @@ def _pack_results(recorded: Mapping[str, Recorded]) -> bytes:
     """Return arrays as a Parquet file with a row each."""
     rows = [(key, name, array) for key in sorted(recorded) for name, array in sorted(recorded[key].items())]
 
-    def values(of_type: npt.DTypeLike) -> list[npt.NDArray[Any]]:
+    def values(of_type: npt.DTypeLike) -> list[AnyArray]:
         return [array.ravel() if array.dtype == of_type else np.zeros(0, of_type) for _, _, array in rows]
 
     return parquet_member(

@@ -6,9 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from bayespool.corrections.base import is_fitted
 from bayespool.evidence import Bounds
@@ -28,11 +29,7 @@ from bayespool.tables.formatting import counted, difference, interval, level, nu
 from bayespool.tables.markup import Arrangement, TextTable
 from bayespool.tables.table import Pivot, Table, View, extra_interval_scopes
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 _MAX_SENTENCES = 6
-_LITTLE = 0.005  # share of a variance
 Row = Mapping[str, Any]
 
 
@@ -244,8 +241,6 @@ class ReadableScores(Result):
 
 def checks_table(metadata: Mapping[str, Any]) -> Table:
     """Return a table of diagnostic checks on draws for each estimator and measure."""
-    import pandas as pd
-
     rows = [
         {
             "estimator": check["estimator"],
@@ -284,8 +279,6 @@ def constants_table(all_estimates: Sequence[Estimates]) -> Table:
 
 def _known_of_runs(all_estimates: Sequence[Estimates], is_column: Callable[[str], bool]) -> pd.DataFrame:
     """Return estimators' indicators with these names, a row per measure, estimator and run."""
-    import pandas as pd
-
     frames = [pd.DataFrame()]
     for e in all_estimates:
         if known := {name: values for name, values in e.indicators.items() if is_column(name)}:
@@ -296,8 +289,6 @@ def _known_of_runs(all_estimates: Sequence[Estimates], is_column: Callable[[str]
 
 def unjudged_table(run_ids: Sequence[str], query_ids: Sequence[str], all_bounds: Sequence[Bounds]) -> Table:
     """Return a table with the share of unjudged documents in the top ranks, by cutoff, run and topic."""
-    import pandas as pd
-
     share_of = {bounds.measure.cutoff: bounds.unjudged_on_topics for bounds in all_bounds}
     rows = [
         (run, query_id, cutoff, share)

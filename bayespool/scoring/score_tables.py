@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
+import pandas as pd
 
 from bayespool.corrections import ESTIMATORS
 from bayespool.errors import InputError
@@ -18,10 +19,6 @@ from bayespool.scoring.columns import BOUNDS, RUN_COLUMNS, SCORE_COLUMNS
 from bayespool.tables.formatting import counted, level, percent, some_of
 from bayespool.tables.markup import Arrangement
 from bayespool.tables.table import COLUMNS, IntervalColumn, Pivot, Table, View, ViewColumn
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 _MAX_ALIKE = 2  # notes that differ in numbers alone, each in full
 UNLABELED = ("value_without", "lower_without", "upper_without")
@@ -186,8 +183,6 @@ def readable(
 
     ``metadata`` are those of the scores; ``best_first`` sorts rows within a measure by the first posterior.
     """
-    import pandas as pd
-
     arrangement, frame = arrangement or Arrangement(), table.frame
     estimators = estimators_in(frame)
     check_arrangement(arrangement, list(estimators))

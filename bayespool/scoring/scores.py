@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 import bayespool.scoring.estimators  # noqa: F401  # registers those that the report of a stored result describes
 from bayespool.arrays import BoolArray
@@ -18,12 +19,13 @@ from bayespool.measures import Estimates, Measure, parse_measure
 from bayespool.measures.estimates import draws_container
 from bayespool.measures.groups import Groups
 from bayespool.measures.populations import estimate_population
-from bayespool.names import DEFAULT_ESTIMATORS
+from bayespool.names import DEFAULT_ESTIMATORS, Scope
 from bayespool.notes import Note, noted
-from bayespool.report.saving import StoredResult, content, read_result, result_of_json
+from bayespool.report.result import FigureFormat, content
+from bayespool.report.stored import StoredResult, read_result, result_of_json
 from bayespool.scoring.checked_by_design import check_notes, design_sentences
 from bayespool.scoring.columns import RUN_COLUMNS
-from bayespool.scoring.grouped import group_sentences, groups_table
+from bayespool.scoring.grouped import group_sentences, groups_frame, groups_table
 from bayespool.scoring.readable import (
     ReadableScores,
     checks_table,
@@ -32,25 +34,12 @@ from bayespool.scoring.readable import (
     score_sentences,
     unjudged_table,
 )
-from bayespool.scoring.score_tables import (
-    UNLABELED,
-    distance_views,
-    list_conditions,
-    notes_of,
-    readable,
-)
+from bayespool.scoring.score_tables import UNLABELED, distance_views, list_conditions, notes_of, readable
 from bayespool.tables import container_bytes
 from bayespool.tables.files import PathLike, atomic_write, read_bytes_back, read_container
 from bayespool.tables.formatting import counted, number, percent, some_of
 from bayespool.tables.markup import one_line
 from bayespool.tables.table import Table
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from bayespool.names import Scope
-    from bayespool.report.result import FigureFormat
-
 
 _GROUP = "scores"  # of a container: the JSON document of the scores
 _TEXT = {"run_id", "query_id", "measure", "estimator", "note"}
@@ -340,8 +329,8 @@ class Scores(ReadableScores):
         """Return a sentence per run if runs are few, and the true scores if simulated."""
         n_topics = len(self.query_ids)
         sentences = score_sentences(self._scores.frame, self.measures, n_topics, self.metadata)
-        if self.groups is not None:
-            sentences += group_sentences(self)
+        if self._groups is not None and self.groups is not None:
+            sentences += group_sentences(self._groups.frame, self.groups, self.scope)
         sentences += design_sentences(self.estimates, self.ci_prob)
         for measure, values in self.metadata.get("truth", {}).items():
             true_values = ", ".join(f"{run} {number(value)}" for run, value in values.items())
@@ -362,7 +351,7 @@ class Scores(ReadableScores):
         elif self._is_small:
             first.append(self._topics)
         others = (
-            *([] if self.groups is None else [groups_table(self)]),
+            *([] if self._groups is None else [self._groups]),
             unjudged_table(self.run_ids, self.query_ids, self.bounds),
             checks_table(self.metadata),
             indicators_table(self.estimates),
@@ -435,13 +424,25 @@ class Scores(ReadableScores):
         table = Table("topics", "Scores by run and topic", self._frame(per_topic=True))
         return readable(table, self.metadata) if self._is_small else table
 
+    @cached_property
+    def _groups(self) -> Table | None:
+        if self.groups is None:
+            return None
+        frame = groups_frame(
+            dict(zip(self.measures, self.bounds, strict=True)),
+            self.estimates,
+            self.groups,
+            scope=self.scope,
+            ci_prob=self.ci_prob,
+            random_seed=int(self.metadata["settings"]["random_seed"]),
+        )
+        return groups_table(frame, self.groups, self.metadata)
+
     @property
     def _is_small(self) -> bool:
         return len(self.run_ids) * len(self.query_ids) <= _MAX_ROWS_ON_A_PAGE
 
     def _frame(self, *, per_topic: bool) -> pd.DataFrame:
-        import pandas as pd
-
         n_topics, frames = len(self.query_ids) if per_topic else 1, []
         for measure, bounds in zip(self.measures, self.bounds, strict=True):
             columns = {column.name: column.compute(bounds, per_topic) for column in RUN_COLUMNS}
@@ -483,8 +484,6 @@ class Scores(ReadableScores):
         }
 
     def _notes_table(self) -> Table:
-        import pandas as pd
-
         rows = [
             {"run_id": run, "measure": str(measure), "kind": note.kind, "note": note}
             for (run, measure), notes in self.run_notes.items()

@@ -6,7 +6,9 @@ import dataclasses
 import inspect
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, Unpack
+from typing import Any, Literal, Unpack
+
+import pandas as pd
 
 from bayespool import __version__
 from bayespool.arrays import Progress
@@ -26,20 +28,11 @@ from bayespool.reading import Reading
 from bayespool.reading.keys import parse_reading
 from bayespool.reading.sources import Organizations, Runs, gather_runs
 from bayespool.scoring.asked import Asked, AskedKeywords, Targets
-from bayespool.scoring.cautions import (
-    judged_run_notes,
-    warn_of_judged_runs,
-)
+from bayespool.scoring.cautions import judged_run_notes, warn_of_judged_runs
 from bayespool.scoring.checked_by_design import ESTIMATORS_BY_DESIGN, answers_a_design
-from bayespool.scoring.estimators import (
-    estimator_labels,
-    refuse_too_many_draws,
-)
+from bayespool.scoring.estimators import estimator_labels, refuse_too_many_draws
 from bayespool.scoring.scores import Scores
 from bayespool.validation import check_choice, listed
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 def score(

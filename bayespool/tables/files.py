@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from bayespool import interruption
+from bayespool.arrays import AnyArray
 from bayespool.errors import InputError, OutputError
 from bayespool.tables.parquet_headers import read_chunks, read_pages
 
@@ -321,6 +321,11 @@ def expanded_limit(n_bytes: int, max_size: int = MAX_FILE_SIZE) -> int:
     return min(max_size << 20, max(_FREE_BYTES, _EXPANSION * n_bytes))
 
 
+def readable_bytes(n_bytes: int, max_size: int) -> int:
+    """Return how many bytes may be read from so many compressed ones; all if more than usual is allowed."""
+    return max_size << 20 if max_size > MAX_FILE_SIZE else expanded_limit(n_bytes, max_size)
+
+
 def parquet_table(content: bytes, columns: Container[str] | None = None, *, most: int) -> Any:
     """Return an Arrow table from Parquet bytes, or raise `InputError` for one of more than ``most`` bytes.
 
@@ -427,7 +432,7 @@ def _read_table(content: bytes) -> tuple[Any, dict[str, Any]] | None:
 
 
 def build_container(
-    groups: Mapping[str, Mapping[str, npt.NDArray[Any]]],
+    groups: Mapping[str, Mapping[str, AnyArray]],
     *,
     dims: Mapping[str, tuple[str, ...]],
     coords: Mapping[str, Any],

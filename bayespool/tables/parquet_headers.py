@@ -11,10 +11,7 @@ from typing import Any, NamedTuple
 _INT, _LONG, _DOUBLE, _TEXT, _LIST, _STRUCT = 5, 6, 7, 8, 9, 12  # kinds of values in Thrift's protocol
 _BYTES, _INTEGERS, _LISTS = (1, 2, 3), (4, _INT, _LONG), (_LIST, 10)
 _SIZE, _STORED_SIZE = (2, _INT), (3, _INT)  # fields of the header
-_ENCODINGS = (
-    ((5, _STRUCT), (2, _INT)),
-    ((8, _STRUCT), (4, _INT)),
-)  # of a page of data in either version
+_ENCODINGS = (((5, _STRUCT), (2, _INT)), ((8, _STRUCT), (4, _INT)))  # of a page of data in either version
 _REPEATS_STARTS = 7
 _GROUPS, _CHUNKS, _CHUNK = (4, _LIST), (1, _LIST), (3, _STRUCT)  # fields of the footer
 _N_VALUES, _LENGTH, _DATA, _DICTIONARY = (5, _LONG), (7, _LONG), (9, _LONG), (11, _LONG)

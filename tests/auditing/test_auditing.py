@@ -24,7 +24,6 @@ from bayespool.auditing.auditing import document_digest
 from bayespool.auditing.differences import confidence_sequence, uniforms, walk
 from bayespool.errors import InputError, InputWarning
 from bayespool.reading.scope import select_lines
-from bayespool.report.page import page_html
 
 pytestmark = pytest.mark.usefixtures("fits_of_all_tests")
 
@@ -288,7 +287,7 @@ def test_every_change_is_found(tmp_path: Path) -> None:
 def shown(path: Path) -> str:
     """What is printed and reported of a certificate."""
     again = read_audit(path)
-    return f"{again.summary()}{again.to_markdown()}{page_html(again)}"
+    return f"{again.summary()}{again.to_markdown()}{again.page()}"
 
 
 @pytest.mark.parametrize("n", [12, pytest.param(300, marks=pytest.mark.slow)])

@@ -24,7 +24,7 @@ from bayespool.collection import Collection
 from bayespool.experiments import load_example
 from bayespool.plots import draw_judges, render
 from bayespool.reading import read_qrels
-from bayespool.report.saving import read_result
+from bayespool.report.stored import read_result
 from bayespool.scoring import impute
 
 Run = Callable[..., Outcome]
@@ -469,11 +469,7 @@ def test_a_folder_is_needed_and_one_of_another_kind_is_refused(run: Run, small_e
 @pytest.mark.parametrize("there_before", [False, True])
 @pytest.mark.parametrize("raised", [OSError(28, "No space left on device"), KeyboardInterrupt()])
 def test_files_are_written_all_or_none(
-    run: Run,
-    small_example: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    there_before: bool,
-    raised: BaseException,
+    run: Run, small_example: Path, monkeypatch: pytest.MonkeyPatch, there_before: bool, raised: BaseException
 ) -> None:
     """The disk is full, or Ctrl-C comes, at the twelfth file: the tenth after the two of the table."""
     if there_before:

@@ -81,10 +81,7 @@ ASKED: dict[str, tuple[str, str]] = {
         "is there already, and no earlier output",
         "--overwrite",
     ),
-    "score {new} {campaign} -o {folder}/mine.csv": (
-        "is there already, and no earlier output",
-        "--overwrite",
-    ),
+    "score {new} {campaign} -o {folder}/mine.csv": ("is there already, and no earlier output", "--overwrite"),
     "score {new} {campaign} --figure {folder}/mine.png": ("is there already, and no earlier", "--overwrite"),
     "prepare {campaign} -o {folder}/mine.bayespool": ("is there already, and no earlier", "--overwrite"),
     "judges {new} {campaign} --tasks {folder}/mine.txt": ("is there already, and no earlier", "--overwrite"),

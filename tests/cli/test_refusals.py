@@ -157,10 +157,7 @@ def test_example_that_cannot_be_written_is_told(run: Callable[..., Outcome], tmp
 
 @pytest.mark.parametrize("raised", [KeyboardInterrupt(), ZeroDivisionError("a bug")])
 def test_ctrl_c_ends_with_130_and_nothing_written(
-    run: Callable[..., Outcome],
-    small_example: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    raised: BaseException,
+    run: Callable[..., Outcome], small_example: Path, monkeypatch: pytest.MonkeyPatch, raised: BaseException
 ) -> None:
     """And a bug keeps its traceback."""
 

@@ -16,7 +16,7 @@ from each import cases
 from bayespool import load_example, read_collection
 from bayespool.collection import Collection, build_collection
 from bayespool.collection.attributes import NO_ATTRIBUTES, Attributes, gather_attributes
-from bayespool.collection.document_columns import with_attributes
+from bayespool.collection.collection import with_attributes
 from bayespool.collection.packing import join_runs, pack, pool_alone, unpack
 from bayespool.errors import InputError
 from bayespool.reading.sources import gather_organizations

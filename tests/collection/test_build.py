@@ -18,8 +18,8 @@ from trec_files import refused
 
 from bayespool import read_collection
 from bayespool.collection import Collection, build_collection
+from bayespool.collection.collection import tie_notes
 from bayespool.collection.packing import join_runs, pool_alone
-from bayespool.collection.rankings import tie_notes
 from bayespool.errors import InputError, InputWarning
 from bayespool.reading import Order, Qrels, Run, qrels_from_frame, run_from_frame
 from bayespool.reading.records import RankConflict

@@ -15,7 +15,7 @@ from toys import from_rankings, judged, judgments, toy_collection, toy_qrels, to
 from trec_files import refused
 
 from bayespool.collection import Collection, build_collection
-from bayespool.collection.contents import group_systems, parse_systems
+from bayespool.collection.collection import group_systems, parse_systems
 from bayespool.errors import InputError, InputWarning
 from bayespool.experiments import load_example, simulate_example
 from bayespool.pooling import describe_pool, read_collection

@@ -35,8 +35,7 @@ TABLE = pd.DataFrame(
 
 
 def values(collection: Collection, name: str = "bm25") -> list[float | None]:
-    (table,) = collection.documents
-    return [None if np.isnan(each) else each for each in table.values(collection, name)]
+    return [None if np.isnan(each) else each for each in collection.document_values(name)]
 
 
 def test_files_frames_and_rows_have_the_same_columns(tmp_path: Path) -> None:
@@ -62,17 +61,11 @@ def test_a_document_may_have_one_value_on_all_topics() -> None:
 @cases(
     ("text", "wrong"),
     [
-        (
-            "document,x\nd1,2\nd2,abc\n",
-            r"documents.csv, line 3: x is 'abc', no number; write a number",
-        ),
+        ("document,x\nd1,2\nd2,abc\n", r"documents.csv, line 3: x is 'abc', no number; write a number"),
         ("document,x\nd1,2\nd2,inf\n", r"documents.csv, line 3: x is 'inf', no number"),
         ("document,x\nd1,2\nd2,1\nd1,3\n", r"line 4: document 'd1' is repeated; keep one of the rows"),
         ("qid,docno,x\nq,d1,2\nq,d1,\n", r"line 3: document 'd1' is repeated on its topic"),
-        (
-            "document,x\n,2\n",
-            r"documents.csv: table of .*: document is '' in row 1; give each row an id",
-        ),
+        ("document,x\n,2\n", r"documents.csv: table of .*: document is '' in row 1; give each row an id"),
         ("docs,x\nd1,2\n", r"documents.csv: no column of documents in the table .*; there are docs, x"),
         ("document,title\nd1,a\n", r"documents.csv: no column of numbers in the table of documents; name"),
         ("document,x\n", "no column of numbers"),
@@ -145,15 +138,14 @@ def test_other_collections_of_the_same_runs_keep_them(given: Collection, tmp_pat
 
 
 def test_numbers_are_in_standard_deviations_of_the_topics_pool(given: Collection) -> None:
-    (table,) = given.documents
-    standard = standardized_within_topics(given, table, "bm25")
-    known, pool = ~np.isnan(table.values(given, "bm25")), given.in_pool()
+    standard = standardized_within_topics(given, "bm25")
+    known, pool = ~np.isnan(given.document_values("bm25")), given.in_pool()
     assert (standard[~known] == 0).all()
     for topic in range(len(given.query_ids)):
         inside = standard[pool & known & (given.pair_topic == topic)]
         assert (inside.mean(), inside.std()) == pytest.approx((0, 1), abs=1e-9)
     constant = given.with_attributes(documents=drawn(given).assign(bm25=0.1))
-    assert not standardized_within_topics(constant, constant.documents[0], "bm25").any()
+    assert not standardized_within_topics(constant, "bm25").any()
     assert column_predictors(given) is column_predictors(given)
 
 
@@ -196,10 +188,7 @@ def test_every_part_of_the_package_has_the_column(given: Collection) -> None:
 @cases(
     ("estimator", "wrong"),
     [
-        (
-            "posterior-ratio + (1 | bm25)",
-            "bm25 is of documents, and levels are of runs or topics",
-        ),
+        ("posterior-ratio + (1 | bm25)", "bm25 is of documents, and levels are of runs or topics"),
         ("posterior-ratio + bm52", "no column 'bm52'; it has bm25 of documents"),
         ("posterior-background + bm25", "model background has no slopes for bm25"),
     ],

@@ -17,7 +17,8 @@ from toys import judgments, toy_collection
 from trec_files import refused
 
 from bayespool.collection import Collection, Judge, add_judges
-from bayespool.collection.judges import MOST_GRADES, find_copied_labels
+from bayespool.collection.contents import MOST_GRADES
+from bayespool.collection.judges import find_copied_labels
 from bayespool.errors import InputError, InputWarning
 from bayespool.experiments import load_example, simulate_example, simulate_judge
 from bayespool.reading import labels_from_frame, qrels_from_frame

@@ -11,7 +11,8 @@ from hypothesis import given
 from toys import in_pool, judged, pooled_collections, toy_collection, toy_qrels, toy_runs
 
 from bayespool.collection import Collection, build_collection
-from bayespool.collection.pools import DepthPool, sole_contributor
+from bayespool.collection.contents import DepthPool
+from bayespool.collection.pools import sole_contributor
 from bayespool.errors import InputError
 
 

@@ -23,7 +23,7 @@ from bayespool.errors import InputError
 from bayespool.experiments import load_example
 from bayespool.names import AS_JUDGED, Control
 from bayespool.pooling import read_collection
-from bayespool.report.terminal import print_result
+from bayespool.report.result import print_result
 from bayespool.scoring import Scores, score
 from bayespool.tables.formatting import interval
 

@@ -165,11 +165,7 @@ WRONG: tuple[tuple[tuple[Any, ...], dict[str, Any], str], ...] = (
     ((NEW,), {"probability": 0.5}, "probability cannot be 0.5; above 0.5 and below 1"),
     ((NEW,), {"margin": -0.1}, "margin cannot be -0.1"),
     ((NEW,), {"scope": "topics"}, "scope cannot be 'topics'"),
-    (
-        (NEW,),
-        {"estimators": "posterior-smothed"},
-        "no posterior; did you mean 'posterior-smoothed'",
-    ),
+    ((NEW,), {"estimators": "posterior-smothed"}, "no posterior; did you mean 'posterior-smoothed'"),
     ((["new-a", "new-c"],), {}, "new-c"),
 )
 

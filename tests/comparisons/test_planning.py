@@ -201,11 +201,7 @@ WRONG: tuple[tuple[tuple[Any, ...], dict[str, Any], str], ...] = (
     (BOTH, {"estimators": "as-judged"}, "'as-judged' is no posterior"),
     ((), STATED, "a collection beside topics at hand"),
 )
-IDLE = {
-    "judgments": (50,),
-    "estimators": "posterior-ratio(draws=9)",
-    "unpool": "new-a",
-}
+IDLE = {"judgments": (50,), "estimators": "posterior-ratio(draws=9)", "unpool": "new-a"}
 
 
 def test_what_cannot_be_planned_is_refused() -> None:

@@ -14,7 +14,7 @@ from bayespool.comparisons import Reversals, count_reversals
 from bayespool.errors import InputError
 from bayespool.experiments import load_example
 from bayespool.plots import draw_reversals
-from bayespool.report.saving import read_result
+from bayespool.report.stored import read_result
 
 pytestmark = [
     pytest.mark.usefixtures("fits_of_all_tests"),

@@ -12,7 +12,7 @@ from bayespool.comparisons import compare, comparison_sentence
 from bayespool.comparisons.draws import SignificantDraws
 from bayespool.comparisons.sentences import _significance_chance, amount
 from bayespool.errors import InputError
-from bayespool.report.terminal import print_result
+from bayespool.report.result import print_result
 from bayespool.tables.formatting import interval, number, percent
 
 pytestmark = [

@@ -10,7 +10,7 @@ import pytest
 from bayespool import compare, load_example
 from bayespool.comparisons import system_scores
 from bayespool.measures import Values
-from bayespool.report.saving import read_result
+from bayespool.report.stored import read_result
 
 pytestmark = [
     pytest.mark.usefixtures("fits_of_all_tests"),

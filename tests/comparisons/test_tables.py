@@ -18,9 +18,8 @@ from bayespool.comparisons import Comparison
 from bayespool.errors import InputError, OutputError
 from bayespool.measures import Values
 from bayespool.plots import draw_comparison
-from bayespool.report.page import _tables
-from bayespool.report.saving import read_result
-from bayespool.report.terminal import print_result
+from bayespool.report.result import print_result
+from bayespool.report.stored import read_result
 from bayespool.tables.formatting import interval
 from bayespool.tables.markup import Arrangement
 
@@ -186,5 +185,5 @@ def test_the_answer_comes_first_and_each_table_once() -> None:
     assert found.sentences()[0][:40] not in significance
     media = [text.medium for text in found.read()]
     assert sorted(set(media)) == ["", "named", "paper", "report", "terminal"]
-    in_report = [text.label.split()[0] for text in _tables(found)]
+    in_report = [text.label.split()[0] for text in found._page_tables()]
     assert in_report.count("differences") == len(found.measures)

@@ -14,10 +14,7 @@ from toys import toy_collection
 
 from bayespool.collection import Collection
 from bayespool.corrections import CondensedList
-from bayespool.corrections.base import (
-    amounts_with_expected,
-    hidden_at_levels,
-)
+from bayespool.corrections.base import amounts_with_expected, hidden_at_levels
 from bayespool.evidence.ideals import judged_at_levels, judged_tally
 from bayespool.measures import (
     DCG,

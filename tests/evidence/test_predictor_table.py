@@ -10,7 +10,8 @@ from predicted import unjudged_document_table
 from toys import documents_of
 
 from bayespool.collection import build_collection
-from bayespool.collection.pools import DepthPool, sole_contributor
+from bayespool.collection.contents import DepthPool
+from bayespool.collection.pools import sole_contributor
 from bayespool.evidence import PREDICTORS, document_table, hidden_document_table
 from bayespool.evidence.composition import composition_effects
 from bayespool.evidence.predictor_table import with_predictors

@@ -23,8 +23,8 @@ from bayespool.experiments.cards import _cautions, _smallest
 from bayespool.measures.parsing import parse_measures
 from bayespool.pooling import describe_pool
 from bayespool.posterior import find_kinds
-from bayespool.report.saving import content, result_of_json
-from bayespool.report.terminal import print_result
+from bayespool.report.result import content, print_result
+from bayespool.report.stored import result_of_json
 
 FAST: dict[str, Any] = {"estimators": "posterior-ratio(draws=60)"}
 NOTHING = pd.DataFrame({"measure": [], "group": [], "smallest": []})

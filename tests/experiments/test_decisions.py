@@ -14,13 +14,7 @@ from bayespool import score
 from bayespool.collection import Collection
 from bayespool.errors import InputError
 from bayespool.experiments import leave_out, load_example
-from bayespool.experiments.decisions import (
-    TopicScores,
-    grade_decisions,
-    on_grid,
-    pack_topic_scores,
-    unpack,
-)
+from bayespool.experiments.decisions import TopicScores, grade_decisions, on_grid, pack_topic_scores, unpack
 from bayespool.measures import Estimates, Values
 
 NAMES = ["a", "b", "c", "p", "q"]  # the last two are in the pool

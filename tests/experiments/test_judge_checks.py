@@ -33,7 +33,7 @@ from bayespool.experiments.judge_checks import ALL_JUDGES
 from bayespool.notes import Note
 from bayespool.posterior import PosteriorEstimator
 from bayespool.reading import Labels, labels_from_frame
-from bayespool.report.terminal import print_result
+from bayespool.report.result import print_result
 
 
 def toy_check(measures: object = "P@3", **settings: Any) -> JudgeCheck:

@@ -22,18 +22,12 @@ from bayespool.collection import Collection
 from bayespool.collection.pools import sole_contributor
 from bayespool.errors import InputError
 from bayespool.evidence import RunCluster, cluster_runs, judgment_counts
-from bayespool.experiments import (
-    LeaveOutResult,
-    SimulationSettings,
-    leave_out,
-    load_example,
-    simulate,
-)
+from bayespool.experiments import LeaveOutResult, SimulationSettings, leave_out, load_example, simulate
 from bayespool.experiments.graded_runs import leave_out_sentence, n_unknown_documents
 from bayespool.experiments.leaving_out import RunsLeftOut, n_best
 from bayespool.posterior import PosteriorEstimator
 from bayespool.randomness import seed_of
-from bayespool.report.terminal import print_result
+from bayespool.report.result import print_result
 from bayespool.scoring import ESTIMATOR_NAMES
 
 

@@ -19,11 +19,7 @@ from bayespool.collection import Collection
 from bayespool.corrections import AsJudged, Background, Interpolated, SystemsAdjustment, TopicsAdjustment
 from bayespool.corrections.base import Corrected
 from bayespool.errors import ExperimentChangedWarning, InputError
-from bayespool.experiments import (
-    leave_out,
-    load_example,
-    vary_pool_width,
-)
+from bayespool.experiments import leave_out, load_example, vary_pool_width
 from bayespool.experiments.settings import user_code_versions
 from bayespool.measures import Estimates, Values
 

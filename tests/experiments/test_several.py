@@ -20,7 +20,7 @@ from bayespool.errors import InputError
 from bayespool.experiments import LeaveOutSeveralResult, leave_out, leave_out_several
 from bayespool.experiments.leave_out_results import over_collections
 from bayespool.measures import Estimates
-from bayespool.report.saving import read_result
+from bayespool.report.stored import read_result
 
 NAN = float("nan")
 POINTS = ["as-judged", "background", "systems-adjustment"]

@@ -16,7 +16,6 @@ from bayespool import audit, qrels_from_frame, read_audit, read_result
 from bayespool.auditing.auditing import document_digest
 from bayespool.experiments import leave_out, load_example, running as storage
 from bayespool.report import Result, write_report
-from bayespool.report.page import page_html
 from bayespool.scoring import read_scores, score
 from bayespool.tables import files
 
@@ -212,7 +211,7 @@ def _certificate() -> tuple[str, str]:
 
 def _shown(result: Result) -> str:
     """What is printed and reported of a result."""
-    return f"{result!r}{result.summary()}{result.to_markdown()}{page_html(result)}"
+    return f"{result!r}{result.summary()}{result.to_markdown()}{result.page()}"
 
 
 def _check_certificate(rng: random.Random, folder: Path) -> bool:

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
+from graphlib import TopologicalSorter
 from pathlib import Path
 from types import ModuleType
 
@@ -189,6 +190,15 @@ def test_imports_go_up_to_rooms_above_and_heavy_packages_stay_in_theirs(path: Pa
             if found.at_the_top and belongs_to(found.module, package) and here not in rooms:
                 wrong.append(f"{module} is imported inside the function that uses it")
     assert not wrong, "\n".join(wrong)
+
+
+def test_no_file_imports_itself_through_others() -> None:
+    """Circles of types alone, and those of imports inside functions, are circles."""
+    ours = {
+        name_of(path): {found.module for found in imports_in(path) if belongs_to(found.module, "bayespool")}
+        for path in FILES
+    }
+    tuple(TopologicalSorter(ours).static_order())  # raises CycleError, which names the files
 
 
 def test_what_is_added_is_shown_by_tests_that_are_there() -> None:

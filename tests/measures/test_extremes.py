@@ -12,14 +12,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from bayespool.errors import InputError
-from bayespool.measures import (
-    AveragePrecision,
-    ContextPrecision,
-    Normalized,
-    Recall,
-    Tally,
-    parse_measure,
-)
+from bayespool.measures import AveragePrecision, ContextPrecision, Normalized, Recall, Tally, parse_measure
 from bayespool.measures.base import MISSING_RANK, DrawnRankings, insert_relevant
 
 PARAMETERS = {

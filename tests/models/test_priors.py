@@ -14,12 +14,7 @@ from scipy.special import expit
 
 from bayespool.errors import InputError
 from bayespool.models import MODELS, draw_prior, parse_prior
-from bayespool.models.priors import (
-    FAMILIES,
-    coefficient_log_density,
-    refuse_no_density,
-    scale_log_density,
-)
+from bayespool.models.priors import FAMILIES, coefficient_log_density, refuse_no_density, scale_log_density
 
 
 @cases(

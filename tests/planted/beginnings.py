@@ -201,7 +201,7 @@ FAULTS = (
     ),
     Fault(
         "pool a rank too deep",
-        "collection/pools.py",
+        "collection/contents.py",
         "index[depths == depth], depth)] = True",
         "index[depths == depth], depth + 1)] = True",
         "collection/test_pools.py",
@@ -233,7 +233,7 @@ FAULTS = (
     ),
     Fault(
         "label at a threshold",
-        "collection/judges.py",
+        "collection/contents.py",
         'np.searchsorted(self.thresholds, self.label, side="right")',
         'np.searchsorted(self.thresholds, self.label, side="left")',
         "collection/test_judges.py",

@@ -113,7 +113,7 @@ FAULTS = (
     ),
     Fault(
         "tables by name",
-        "report/saving.py",
+        "report/stored.py",
         'order = {name: frames[name] for name in settings["tables"] if name in frames}',
         "order = frames",
         "report/test_result.py",

@@ -185,7 +185,7 @@ FAULTS = (
     ),
     Fault(
         "file that is not as it was written",
-        "report/saving.py",
+        "report/stored.py",
         "table = read_frame(content) if digest(content) == written else None",
         "table = read_frame(content)",
         "scoring/test_scores.py",
@@ -217,7 +217,7 @@ FAULTS = (
     ),
     Fault(
         "table not written whole",
-        "report/saving.py",
+        "report/result.py",
         "    atomic_write(path, text)\n\n\ndef save_folder",
         "    path.write_bytes(text)\n\n\ndef save_folder",
         "report/test_files.py",

@@ -10,14 +10,7 @@ from small import small
 
 from bayespool.errors import InputError
 from bayespool.experiments import LeaveOutResult, compare_budgets, leave_out, load_example
-from bayespool.plots import (
-    draw_budgets,
-    plot_audit,
-    plot_budgets,
-    plot_mae,
-    plot_pit,
-    plot_truth,
-)
+from bayespool.plots import draw_budgets, plot_audit, plot_budgets, plot_mae, plot_pit, plot_truth
 
 
 @pytest.fixture(scope="module")

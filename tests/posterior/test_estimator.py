@@ -15,7 +15,7 @@ from toys import EDGE_CASES, from_rankings
 
 from bayespool import complete
 from bayespool.collection import Collection
-from bayespool.collection.pools import DepthPool
+from bayespool.collection.contents import DepthPool
 from bayespool.errors import DiagnosticsWarning, InputError
 from bayespool.evidence import judgment_counts
 from bayespool.evidence.held_out import held_out_documents

@@ -14,7 +14,7 @@ from unexplained import with_found
 
 from bayespool import parse_measure, read_collection, score
 from bayespool.collection import Collection
-from bayespool.collection.own import OwnJudgments
+from bayespool.collection.contents import OwnJudgments
 from bayespool.evidence import PREDICTORS
 from bayespool.experiments import SimulationSettings, load_example, simulate
 from bayespool.models.registry import LOTS

@@ -26,9 +26,8 @@ from bayespool.experiments import (
     vary_common_topics,
     vary_pool_width,
 )
-from bayespool.report.result import Result
-from bayespool.report.saving import read_result
-from bayespool.report.terminal import print_result
+from bayespool.report.result import Result, print_result
+from bayespool.report.stored import read_result
 
 BOTH = ["as-judged", "posterior-background"]
 TOPICS: dict[str, Any] = {"widths": [3], "n_common": [4, 8], "n_samples": 2, "n_topic_samples": 5}

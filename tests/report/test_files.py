@@ -20,8 +20,8 @@ from small import small
 
 from bayespool.errors import OutputError
 from bayespool.plots import figure_grid
-from bayespool.report.result import Result
-from bayespool.report.saving import check_output, file_metadata, save_folder, write_figures
+from bayespool.report.result import Result, file_metadata, save_folder
+from bayespool.report.saving import check_output, write_figures
 from bayespool.scoring import Scores, score
 from bayespool.tables.files import as_bytes, digest, json_value, parquet_bytes
 
@@ -42,9 +42,10 @@ def test_files_hold_the_frame_and_the_metadata(per_topic: bool, tmp_path: Path) 
     csv, table, document = (tmp_path / f"scores.{ending}" for ending in ("csv", "parquet", "json"))
     for path in (csv, table, document):
         asked.save(path)
-        first = path.read_bytes()
+        first, place = path.read_bytes(), path.stat().st_ino
         asked.save(path)
         assert path.read_bytes() == first
+        assert path.stat().st_ino != place, "another file in its place, which was written whole before"
     exact: Any = {"check_exact": True, "check_dtype": False}
     pd.testing.assert_frame_equal(pd.read_csv(csv, dtype={"run_id": str, "query_id": str}), expected, **exact)
     assert csv.read_bytes().count(b"\r") == 0

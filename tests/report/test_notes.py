@@ -8,7 +8,7 @@ import pickle
 from hypothesis import example, given, strategies as st
 
 from bayespool.notes import SEVERITIES, Note, likeness, merged, noted
-from bayespool.report.notes import brief_notes
+from bayespool.report.terminal import brief_notes
 from bayespool.scoring.score_tables import note_lines
 
 UNLIKE = "unlike the pool (distance {:.1f}; {:.3f} if what is unjudged is as relevant)"

@@ -22,7 +22,7 @@ from bayespool import __version__, score
 from bayespool.errors import InputError, OutputError
 from bayespool.names import describe_estimator
 from bayespool.report import StoredResult, versions, write_report
-from bayespool.report.page import _making, page_html
+from bayespool.report.page import _making
 from bayespool.report.provenance import MADE_BY, command_line, made_by, with_provenance
 from bayespool.report.result import Result
 from bayespool.scoring import DEFAULT_ESTIMATORS, ESTIMATORS
@@ -35,7 +35,7 @@ def test_command_versions_seed_and_fingerprint_are_there() -> None:
     estimators = [{"name": "x", "random_seed": 7, "draws": 250}]
     settings = {"estimators": estimators, "measures": [f"P@{i}" for i in range(20)]}
     metadata = {"fingerprint": "ab", "settings": settings, "estimators": estimators, "made_by": made_by}
-    made, page = _making(metadata), page_html(Bare(metadata))
+    made, page = _making(metadata), Bare(metadata).page()
     for said in ("<code>bayespool score a.run<", "bayespool 1, numpy 2", " ab. ", "Random seed: 7."):
         assert said in page
     rows = dict(made["settings"].rows)
@@ -55,7 +55,7 @@ class Bare(Result):
 
 def methods(metadata: Mapping[str, Any]) -> str:
     """The section on methods, without its headings and list of estimators."""
-    page = page_html(Bare(metadata))
+    page = Bare(metadata).page()
     section = page.partition('<section id="methods"')[2].partition("</h2>")[2].partition("<ul>")[0]
     return html.unescape(re.sub(r"<[^>]*>", "", section.partition("</section>")[0])).strip()
 
@@ -91,8 +91,7 @@ def test_a_result_that_is_read_back_knows_the_posteriors(tmp_path: Path) -> None
     path.write_text(document, encoding="utf-8")
     code = f"""
 from bayespool import read_result
-from bayespool.report.page import page_html
-print("posterior-combined: ratio and rankings" in page_html(read_result({str(path)!r})))
+print("posterior-combined: ratio and rankings" in read_result({str(path)!r}).page())
 """
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120

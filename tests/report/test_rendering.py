@@ -14,7 +14,6 @@ from hostile import IMAGE, QUOTES, SCRIPT
 from bayespool.notes import Note
 from bayespool.plots import figure_grid
 from bayespool.report import page as pages
-from bayespool.report.page import page_html
 from bayespool.report.result import Figure, Result
 from bayespool.tables.formatting import literal
 from bayespool.tables.table import Column, Table, View
@@ -73,12 +72,12 @@ class Page(Result):
 
 @cache
 def html_of(text: str = EVIL, **sizes: int) -> str:
-    return page_html(Page(text, **sizes))
+    return Page(text, **sizes).page()
 
 
 def test_every_text_is_escaped() -> None:
     html = html_of()
-    assert page_html(Page(EVIL)) == html, "the same page, the same bytes"
+    assert Page(EVIL).page() == html, "the same page, the same bytes"
     body = html.split("</style>")[1].split("<script")[0]
     assert IMAGE not in body
     assert "<svg onload" not in body
@@ -125,7 +124,7 @@ def test_a_page_sorts_columns_by_their_kind() -> None:
         def tables(self) -> tuple[Table, ...]:
             return (Table("widths", "Widths", frame, {"width": Column("width", "count", "Runs.")}, (view,)),)
 
-    page = page_html(Widths("widths"))
+    page = Widths("widths").page()
     heads = re.findall(r'<th scope="col"( class="number")? data-type="(\w+)">', page)[:3]
     assert heads == [("", "num"), (' class="number"', "num"), ("", "string")]
     assert (

@@ -17,9 +17,8 @@ from snapshots import expected
 
 from bayespool.errors import InputError, OutputError
 from bayespool.notes import SEVERITIES
-from bayespool.report.result import Figure, Result
-from bayespool.report.saving import StoredResult, read_result
-from bayespool.report.terminal import print_result
+from bayespool.report.result import Figure, Result, print_result
+from bayespool.report.stored import StoredResult, read_result
 from bayespool.tables.table import COLUMNS, KINDS, IntervalColumn, Table, View
 
 

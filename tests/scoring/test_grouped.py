@@ -13,7 +13,7 @@ from small import small
 from bayespool import judge_next, score
 from bayespool.errors import InputError
 from bayespool.measures import equal_tailed_interval
-from bayespool.report.saving import read_result
+from bayespool.report.stored import read_result
 
 pytestmark = [
     pytest.mark.usefixtures("fits_of_all_tests"),

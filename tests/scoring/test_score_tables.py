@@ -30,7 +30,7 @@ from bayespool.notes import Note, noted
 from bayespool.plots import draw_forest
 from bayespool.pooling import describe_pool, read_collection
 from bayespool.reading import qrels_from_frame
-from bayespool.report.terminal import print_result
+from bayespool.report.result import print_result
 from bayespool.scoring import Scores, score
 from bayespool.scoring.columns import RUN_COLUMNS
 from bayespool.scoring.score_tables import conditions, far_runs, note_lines
@@ -266,10 +266,7 @@ def test_many_runs_fit_150_lines_of_80_columns() -> None:
     many: dict[str, Any] = {"run_ids": ids, "notes": own, "std": None, "indicators": {}}
     estimates = tuple(
         dataclasses.replace(
-            e,
-            value=np.repeat(e.value, 129),
-            per_topic=np.repeat(e.per_topic, 129, axis=0),
-            **many,
+            e, value=np.repeat(e.value, 129), per_topic=np.repeat(e.per_topic, 129, axis=0), **many
         )
         for e in one.estimates
     )

@@ -12,8 +12,8 @@ from small import small
 
 from bayespool.errors import OutputError
 from bayespool.plots import render
-from bayespool.report.page import page_html
-from bayespool.report.saving import FORMATS, write_file
+from bayespool.report.result import write_file
+from bayespool.report.saving import FORMATS
 from bayespool.scoring import Scores, score
 from bayespool.tables.files import as_bytes, parquet_bytes
 from bayespool.tables.replacing import check_replaceable, output_kind
@@ -69,7 +69,7 @@ def test_figures_and_reports_are_known_by_their_marks() -> None:
     figure = scores("P@5", "as-judged").plot()
     for kind in ("png", "pdf", "svg"):
         assert output_kind(render(figure, kind), f".{kind}"), kind
-    assert output_kind(page_html(scores("P@5", "as-judged")).encode(), ".html")
+    assert output_kind(scores("P@5", "as-judged").page().encode(), ".html")
 
 
 def test_a_table_of_another_command_stays(tmp_path: Path) -> None:

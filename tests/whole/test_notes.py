@@ -37,9 +37,7 @@ from bayespool.errors import InputError, PoolWarning
 from bayespool.experiments import check_judges, load_example, vary_pool_width
 from bayespool.notes import Note
 from bayespool.pooling import choose, describe_pool, discover_pool
-from bayespool.report.result import Result
-from bayespool.report.saving import content
-from bayespool.report.terminal import print_result
+from bayespool.report.result import Result, content, print_result
 from bayespool.scoring import DocumentsToJudge
 from bayespool.tables import read_parquet
 

@@ -19,8 +19,8 @@ from wide import note_of, wide
 
 from bayespool import load_example, score
 from bayespool.collection import Collection
+from bayespool.collection.contents import DepthPool
 from bayespool.collection.own import unpool_runs
-from bayespool.collection.pools import DepthPool
 from bayespool.errors import InputError
 from bayespool.evidence import judgment_counts
 from bayespool.evidence.bounds import unjudged_documents
