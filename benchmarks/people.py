@@ -186,7 +186,7 @@ def plug_in(top, judged, weight, relevant, says, n_topics):
 
 
 def show(rows: pd.DataFrame, numbers: list[int], n_done: int) -> None:
-    """Print the table of so many repetitions."""
+    """Print the table of so many repetitions; ``at_95`` is the width with which 95 % would have held."""
     by = rows.groupby(["answers", "estimator"], sort=False)
     table = by.agg(
         inside=("inside", "mean"),
@@ -195,11 +195,14 @@ def show(rows: pd.DataFrame, numbers: list[int], n_done: int) -> None:
         bias=("error", "mean"),
         tau=("tau", "mean"),
     )
+    rows = rows.assign(needed=2 * rows["error"].abs() / rows["width"])
+    table["at_95"] = table["width"] * rows.groupby(["answers", "estimator"])["needed"].quantile(0.95)
     of_each = rows.groupby(["answers", "estimator", "of"])["inside"].mean()
     table["least"] = of_each.groupby(["answers", "estimator"]).min()
     is_pair = table.index.get_level_values("estimator").str.endswith(", pairs")
     rival = [(n, "ppi, pairs" if pair else "ppi") for (n, _), pair in zip(table.index, is_pair, strict=True)]
-    table["of_ppi"] = table["width"] / table["width"].loc[rival].to_numpy()
+    for name in ("width", "at_95"):
+        table[f"{name}_of_ppi"] = table[name] / table[name].loc[rival].to_numpy()
     print(f"{n_done} repetitions")
     print(table.reset_index().to_string(index=False, float_format="{:.3f}".format), flush=True)
 

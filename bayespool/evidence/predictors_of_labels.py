@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -91,7 +92,9 @@ def label_slopes(collection: Collection, *, rel: int = 1, given: int = 0) -> dic
 
 def company_slopes(collection: Collection, *, rel: int = 1, given: int = 0) -> dict[str, tuple[float, float]]:
     """Return the prior mean and standard deviation for the slopes of labels of documents' companies."""
-    return {_company_name(j): _COMPANY_SLOPE for j in usable_judges(collection, rel=rel, given=given)}
+    judges = usable_judges(collection, rel=rel, given=given)
+    (mean, sd), n = _COMPANY_SLOPE, len(judges)  # means of many labels are nearly the same by all judges
+    return {_company_name(judge): (mean / n, sd / math.sqrt(n)) for judge in judges}
 
 
 @dataclass(frozen=True, eq=False)

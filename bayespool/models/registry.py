@@ -320,9 +320,9 @@ r"""Model for documents left out of a random sample, fitted to the sampled docum
 A judged document of the sample and an unjudged one of the same stratum are exchangeable, whichever run
 retrieves them. Each run is an organization of its own here; a document is that of the run that ranks it
 best, the rate that at which its stratum was sampled (strata of likely documents are sampled more), and runs
-counts the pooled runs that rank it in their top 10: documents of many runs count in the scores of many. The
-company is the mean of these runs' consensus, and of their labels where there are any, so that a document of
-good runs is told from one of bad runs.
+counts the pooled runs, or all runs where no pool is known, that rank it in their top 10: documents of many
+runs count in the scores of many. The company is the mean of these runs' consensus, and of their labels where
+there are any, so that a document of good runs is told from one of bad runs.
 """
 
 

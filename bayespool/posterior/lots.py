@@ -153,7 +153,8 @@ def find_lots(collection: Collection) -> BoolArray:
 def attribute_sample(collection: Collection, run_ids: tuple[str, ...], depth: int) -> Collection:
     """Return the collection without a judged pool, with sampled judgments attributed to the runs to score.
 
-    Each goes to the run that an unjudged document would be credited to (`Unknowns`).
+    Each goes to the run that an unjudged document would be credited to (`Unknowns`). Where no pool is known,
+    all runs tell which documents many runs support.
     """
     sample = collection.sample
     assert sample is not None  # for the type checker: some document was left out by lot
@@ -168,6 +169,7 @@ def attribute_sample(collection: Collection, run_ids: tuple[str, ...], depth: in
         least[document[better]], best[document[better]] = order[better], run
     return dataclasses.replace(
         collection,
+        pooled=collection.pooled if collection.pooled.any() else np.ones_like(collection.pooled),
         organizations=collection.run_ids,
         organization=np.arange(len(collection.run_ids), dtype=np.int32),
         pool=DepthPool.even(0, len(collection.run_ids)),

@@ -18,6 +18,7 @@ from bayespool.evidence import DocumentTable, document_table, grade_counts, hidd
 from bayespool.evidence.predictor_table import without_some_labels
 from bayespool.evidence.predictors_of_labels import (
     LabelRatios,
+    company_slopes,
     label_predictors,
     label_ratios,
     label_slopes,
@@ -114,6 +115,14 @@ def test_labels_of_a_favored_organization_do_not_count(monkeypatch: pytest.Monke
     np.testing.assert_array_equal(table.predictors[of_north], [[NAN, NAN, 1.0]] * 6)
     unjudged = unjudged_document_table(collection, ("u",), cutoff=3, names=NAMES)
     assert (unjudged.predictors[:, 2] == 0).sum() == 3  # those of the new run count as before
+
+
+def test_slopes_of_a_company_by_several_judges_have_one_prior_together() -> None:
+    collection = known_judge((1, 2, 5), (8, 3, 1))
+    (judge,) = collection.judges
+    twice = dataclasses.replace(collection, judges=(judge, dataclasses.replace(judge, name="other")))
+    (one,), both = (list(company_slopes(c).values()) for c in (collection, twice))
+    assert [sum(mean for mean, _ in both), math.hypot(*(std for _, std in both))] == pytest.approx(one)
 
 
 def test_slopes_are_steps_of_log_odds_ratios_by_hand() -> None:

@@ -12,6 +12,7 @@ from bayespool.collection import Collection, Judge
 from bayespool.errors import InputError
 from bayespool.experiments import keep_judgments
 from bayespool.experiments.keeping import KeptJudgments, keep_share
+from bayespool.posterior import PosteriorEstimator
 from bayespool.posterior.lots import attribute_sample
 from bayespool.posterior.unknowns import find_unknowns
 
@@ -98,3 +99,17 @@ def test_judgments_of_a_sample_go_to_the_runs_that_unjudged_documents_are_credit
     unknowns = find_unknowns(evidence.without_judgments(evidence.judged), runs, 30, evidence_depth=30)
     credited = dict(zip(unknowns.pair.tolist(), unknowns.run_index[unknowns.run].tolist(), strict=True))
     assert evidence.attributed_run[pair].tolist() == [credited[p] for p in pair.tolist()]
+
+
+@pytest.mark.filterwarnings("ignore::bayespool.errors.BayespoolWarning")
+def test_a_sample_says_the_same_whether_or_not_a_pool_is_known() -> None:
+    """All documents to complete were left out at random, so that the runs' support is known either way."""
+    design, settings = KeptJudgments(), keep_judgments(small(), "P@10", estimators="as-judged").settings
+    concealed = design.conceal(small(), design.parts(small(), settings)[0], settings)
+    posterior, runs = PosteriorEstimator(draws=100), concealed.pooled_run_ids
+    pools = (mask := np.ones(len(concealed.run_ids), dtype=bool), concealed.pool), (~mask, 0)
+    (known,), (unknown,) = (
+        posterior.estimate(concealed.with_pool(*pool), runs, "P@10") for pool in pools
+    )
+    assert unknown.value == pytest.approx(known.value, abs=0.004)
+    assert unknown.std == pytest.approx(known.std, rel=0.1)
