@@ -118,15 +118,9 @@ def fit_lots(problems: list[ScoringProblem], engine: Engine, n_draws: int, rando
         by_lot[:] = False
     posteriors: list[ThresholdPosterior] = []
     for problem in of_sample if by_lot.any() else ():
-        posterior, _ = fit_prepared(
-            (problem, {LOTS.name: problem.prepare(LOTS, {}, credited=True)}),
-            None,
-            engine,
-            n_draws,
-            random_seed,
-            below=posteriors[-1] if posteriors else None,
-        )
-        posteriors.append(posterior)
+        prepared = problem, {LOTS.name: problem.prepare(LOTS, {}, credited=True)}
+        below = posteriors[-1] if posteriors else None
+        posteriors.append(fit_prepared(prepared, None, engine, n_draws, random_seed, below=below)[0])
     n_elsewhere = draw_relevant_elsewhere(unknowns, [p.threshold for p in problems], n_draws, random_seed)
     places = of_sample[0].places(COMPANY_DEPTH)
     return Lots(of_sample[0].unknowns, places, by_lot, tuple(posteriors), n_elsewhere)

@@ -108,8 +108,6 @@ def test_a_sample_says_the_same_whether_or_not_a_pool_is_known() -> None:
     concealed = design.conceal(small(), design.parts(small(), settings)[0], settings)
     posterior, runs = PosteriorEstimator(draws=100), concealed.pooled_run_ids
     pools = (mask := np.ones(len(concealed.run_ids), dtype=bool), concealed.pool), (~mask, 0)
-    (known,), (unknown,) = (
-        posterior.estimate(concealed.with_pool(*pool), runs, "P@10") for pool in pools
-    )
+    (known,), (unknown,) = (posterior.estimate(concealed.with_pool(*pool), runs, "P@10") for pool in pools)
     assert unknown.value == pytest.approx(known.value, abs=0.004)
     assert unknown.std == pytest.approx(known.std, rel=0.1)
