@@ -124,8 +124,8 @@ class SamplingDesign(ListForAssessors):
         """Return sentences on the number of answers that intervals of two widths take, and what to do."""
         return (
             self.needed,
-            f"judge from the top as many of the {counted(len(self.documents), 'document')} as you like, in "
-            "any number of rounds: write the answers over the design's −1, or into qrels of their own",
+            f"fix how many of the {counted(len(self.documents), 'document')} you judge, then judge from the "
+            "top, in any number of rounds: write answers over the design's −1, or into qrels of their own",
             "then: bayespool score RUNS --judge LABELS --qrels DESIGN [--qrels ANSWERS]",
         )
 

@@ -145,6 +145,8 @@ class Files:
             No judgments, or judgments and runs beside a file that names them.
         """
         self.refuse_beside_collections()
+        if self.prepared is not None:
+            raise InputError("is a prepared collection", path=self.prepared, hint="give --qrels and --pool")
         if len(self.collections) > 1:
             raise InputError("several collections", hint="only score, compare and leave-out take them")
         if not self.collections and not self.qrels and not (self.may_lack_people and self.judges):
@@ -153,13 +155,8 @@ class Files:
                 hint = "labels alone order no runs; draw answers of people: bayespool audit RUNS --judge …"
             raise InputError("no judgments", hint=hint)
         described = self._descriptions[self.collections[0]].arguments if self.collections else {}
-        judgments = [path for path in self.own_judgments if path.suffix != ".json"]
-        given = {
-            "qrels": list(self.qrels),
-            "runs": self._named_runs(),
-            "pool": list(map(str, self.pool)),
-            "own_judgments": judgments,
-        }
+        given = {"qrels": list(self.qrels), "runs": self._named_runs(), "pool": list(map(str, self.pool))}
+        given["own_judgments"] = [path for path in self.own_judgments if path.suffix != ".json"]
         named = {name: value for name, value in given.items() if value}
         return ({} if self.collections else {"qrels": None}) | described | self.ways() | named
 

@@ -113,7 +113,7 @@ def audit(
 
     Judge them, and ask again with --go-on and --judged. Anybody can --verify the certificate. With --judge
     and without --qrels, where nobody has judged, it lists all documents of the runs in the order of judging:
-    as many as you like from the top are a sample, for scores by design.
+    as many from the top as you fix beforehand are a sample, for scores by design.
     """
     if verify is not None:
         _refuse_beside("--verify", {"verify"})

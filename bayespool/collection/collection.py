@@ -30,8 +30,7 @@ class Collection(Contents):
     """Test collection with its topics, runs and relevance judgments.
 
     Made by `build_collection` or `bayespool.read_collection`. It is immutable and its arrays are read-only;
-    `unpool` and `truncate_pool` return another collection that shares the rankings. Masks, notes and counts
-    are those of its base, `bayespool.collection.contents.Contents`.
+    `unpool` and `truncate_pool` return another collection that shares the rankings.
 
     Attributes
     ----------

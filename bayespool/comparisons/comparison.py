@@ -24,7 +24,7 @@ class Comparison(Compared, Result):
     """Comparison of pairs of runs, created by `bayespool.compare`.
 
     A matrix of shape (run, run) has the row's run against the column's, in the order of `run_ids`; the frames
-    have each pair once, and are those of its base, `bayespool.comparisons.compared.Compared`.
+    have each pair once.
 
     Attributes
     ----------

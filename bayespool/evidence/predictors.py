@@ -23,7 +23,7 @@ from bayespool.evidence.pooled_ranks import pooled_ranks, rank_gains
 _ABSENT_RANK_FACTOR = 2  # times the longest pooled ranking: rank of a document that no other run retrieves
 _NEIGHBOR_DEPTH = 100  # ranks
 _FULL_DEPTH = 1000  # ranks whose matrix takes 8 MB, however short the runs are
-_LEAST_SPREAD = 1e-9  # standard deviation below which runs are alike
+_LEAST_RUNS, _LEAST_SPREAD = 5, 1e-9  # with fewer, or a smaller deviation, no run is better than others
 _TOP_DEPTH_RANGE = (10, 30)  # ranks; the pool depth is clipped to this range
 
 
@@ -519,14 +519,15 @@ def company_means(documents: DocumentContext, values: FloatArray) -> FloatArray:
     """Return the mean quality of the pooled runs that have each document in their top, shape (document,).
 
     The quality of a run is the mean of ``values`` at its top ranks, of shape (run, topic, rank) and NaN where
-    there is none, in standard deviations over pooled runs.
+    there is none, in standard deviations over pooled runs; 0 where there are fewer than five.
     """
     collection, there = documents.collection, ~np.isnan(values)
     pooled, n = np.flatnonzero(collection.pooled), there.sum(axis=(1, 2))
     mean = np.where(there, values, 0.0).sum(axis=(1, 2)) / np.maximum(n, 1)
     known = mean[pooled][n[pooled] > 0]
     center, unit = (known.mean(), known.std()) if len(known) else (0.0, 0.0)
-    quality = np.where((n > 0) & (unit > _LEAST_SPREAD), (mean - center) / max(unit, _LEAST_SPREAD), 0.0)
+    is_spread = unit > _LEAST_SPREAD and len(known) >= _LEAST_RUNS
+    quality = np.where((n > 0) & is_spread, (mean - center) / max(unit, _LEAST_SPREAD), 0.0)
     document = collection.document[pooled, :, : documents.top]
     weight = np.broadcast_to(1 / np.log2(2 + np.arange(document.shape[2])), document.shape)
     total, summed = (

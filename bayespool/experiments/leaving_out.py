@@ -314,6 +314,8 @@ def leave_out_resolved(
         }
         seconds = total_seconds(results)
     except (AttributeError, TypeError, ValueError):  # of stored work, such as not as many as runs
+        if execution.get("folder") is None:
+            raise
         raise unlike_ours(Path(execution["folder"]) / design.subfolder(settings)) from None
     pools: dict[str, dict[str, tuple[str, ...]]] = {measure: {} for measure in in_pool}
     for part in folds:

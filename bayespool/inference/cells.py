@@ -127,7 +127,7 @@ def integrate_some(
 
 
 def integrate(*arguments: Any) -> IntegratedLikelihood:
-    """Integrate out the effect of each cell as `integrate_some`, tens of thousands of them in threads."""
+    """Integrate out the effect of each cell; arguments are those of `integrate_some`, which threads share."""
     eta, successes, trials, start, tau, nodes, log_weights, matrix, owner, n, modes, at_mode = arguments
 
     def integrate_part(first: int) -> IntegratedLikelihood:

@@ -298,6 +298,8 @@ class Result(ABC):
         ------
         OutputError
             The file cannot be written; an earlier file stays.
+        InputError
+            The result was read from a file that is not as it was written.
         """
         check_report(path)
         atomic_write(path, self.page())

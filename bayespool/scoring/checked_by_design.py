@@ -40,7 +40,7 @@ def check_notes(estimates: Sequence[Estimates], ci_prob: float) -> Iterator[Note
             is_posterior = other.estimator.startswith("posterior-")
             if other.measure != design.measure or not (is_filled or is_posterior):
                 continue
-            is_outside = (other.value < lower) | (other.value > upper)
+            is_outside = ((other.value < lower) | (other.value > upper)) & (lower < upper)
             if not is_outside.any():
                 continue
             runs = [run for run, out in zip(other.run_ids, is_outside, strict=True) if out]

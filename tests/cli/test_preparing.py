@@ -61,6 +61,8 @@ def test_what_does_not_go_with_a_prepared_file(
     assert "a prepared collection has its pool; leave out --pool" in done.err
     done = run("score", new, "--collection", path, *qrels, "--reading", "order=rank")
     assert "--reading order= cannot be changed in a prepared collection" in done.err
+    done = run("judges", "--collection", path)
+    assert "is a prepared collection; give --qrels and --pool" in done.err
     done = run("prepare", *campaign, "-o", tmp_path)
     assert "is a folder; name a file in it" in done.err
     assert "no pool to prepare" in run("prepare", *qrels).err

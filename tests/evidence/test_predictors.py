@@ -138,7 +138,7 @@ def test_bad_predictors_are_refused(toy_predictor):
         document_table(collection, run, topic, rank, pair, depth=3, names=("half",))
 
 
-def test_company_by_hand() -> None:
+def test_company_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of x, y and z two have a, b and c, so that means of log(1 + runs) are log 3 and one and two steps less.
 
     In standard deviations x is √1.5 above z, and y as far below it; a is at ranks 1 of x and 2 of z, c at
@@ -165,6 +165,9 @@ def test_company_by_hand() -> None:
     assert collection.document[own, 0, :2].tolist() == pair[3:].tolist()
     of_company = ("company_consensus", "llm of the company")
     topic = np.zeros(len(asked), dtype=np.intp)
+    few = document_table(collection, run, topic, rank, pair, depth=10, names=of_company)
+    assert not few.any()  # of three runs a deviation says little
+    monkeypatch.setattr("bayespool.evidence.predictors._LEAST_RUNS", 3)
     found = document_table(collection, run, topic, rank, pair, depth=10, names=of_company)
     step, high = np.log(1.5) / 3, 1.5**0.5
     a = high / (1 + 1 / np.log2(3))
