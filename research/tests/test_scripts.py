@@ -87,11 +87,6 @@ def test_a_script_without_collections(name: str, arguments: list[str], n_lines: 
             ["--explained", "0.25", "--every", "15", "--draws", "50", "--collections", "trec2011-medical"],
             "priors alone",
         ),
-        (
-            "sample_without_pool",
-            ["--samples", "1", "--draws", "50", "--collections", "trec2011-medical"],
-            "trec2011-medical\t1\tnDCG@10",
-        ),
     ],
 )
 def test_a_script_on_a_collection(name: str, arguments: list[str], expected: str) -> None:

@@ -1,6 +1,6 @@
 """How well scores rest on a sample of the judgments where nobody knows which runs were pooled.
 
-    BAYESPOOL_COLLECTIONS=folder python research/decisions/sample_without_pool.py
+    BAYESPOOL_COLLECTIONS=folder python benchmarks/sample_without_pool.py
         [--keep 0.1] [--samples 2] [--draws 200] [--collections dl21-passage,…]
 
 All pooled runs are scored together by the default. By collection, sample and measure it prints mean absolute
@@ -11,10 +11,12 @@ estimates over these scores (diary, *Samples*).
 from __future__ import annotations
 
 import argparse
+import os
 import warnings
+from pathlib import Path
 
 import numpy as np
-from shared import forget_pool, read
+from at_hand import read
 
 from bayespool import parse_measure
 from bayespool.evidence import score_bounds
@@ -27,6 +29,7 @@ MEASURES = ("P@10", "nDCG@10")
 
 
 def main() -> None:
+    """Print the table."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--keep", type=float, default=0.1)
     parser.add_argument("--samples", type=int, default=2)
@@ -36,11 +39,12 @@ def main() -> None:
     warnings.simplefilter("ignore")
     print("collection", "sample", "measure", "mae", "bias", "width", "coverage_95", "slope", sep="\t")
     for name in asked.collections.split(","):
-        collection, design = read(name), KeptJudgments()
+        collection, design = read(Path(os.environ["BAYESPOOL_COLLECTIONS"]) / name), KeptJudgments()
         of_none = {"keep": [asked.keep], "n_samples": asked.samples, "estimators": "as-judged"}
         settings = keep_judgments(collection, "P@10", **of_none).settings
         for k, part in enumerate(design.parts(collection, settings), start=1):
-            sample = forget_pool(design.conceal(collection, part, settings))
+            sample = design.conceal(collection, part, settings)
+            sample = sample.with_pool(np.zeros(len(sample.run_ids), dtype=bool), 0)
             for measure in MEASURES:
                 truth = score_bounds(collection, part.run_ids, parse_measure(measure)).low.means()
                 (made,) = PosteriorEstimator(draws=asked.draws).estimate(sample, part.run_ids, measure)
