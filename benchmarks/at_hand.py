@@ -51,6 +51,13 @@ def read(place: Path, *, found: bool = False, **settings: Any) -> Collection:
     )
 
 
+def forget_pool(collection: Collection) -> Collection:
+    """The collection as one of which nobody knows which runs were pooled."""
+    import numpy as np  # not before, as in `read`
+
+    return collection.with_pool(np.zeros(len(collection.run_ids), dtype=bool), 0)
+
+
 LAUNCH = """
 import os, subprocess, sys, time
 start = time.perf_counter()

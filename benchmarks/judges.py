@@ -23,7 +23,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from at_hand import read
+from at_hand import forget_pool, read
 from people import repeated
 
 from bayespool import Collection, leave_out, score
@@ -103,7 +103,7 @@ def without_pool(collection: Collection) -> pd.DataFrame:
     for organization in dict.fromkeys(collection.organization[collection.pooled].tolist()):
         name = collection.organizations[organization]
         smaller = collection.unpool(organization=name)
-        forgotten = smaller.with_pool(np.zeros(len(collection.run_ids), dtype=bool), 0)
+        forgotten = forget_pool(smaller)
         runs = [
             collection.run_ids[r]
             for r in np.flatnonzero((collection.organization == organization) & collection.pooled)

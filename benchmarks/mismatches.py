@@ -27,7 +27,7 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from at_hand import collections_folder, read
+from at_hand import collections_folder, forget_pool, read
 
 from bayespool import Collection, PosteriorEstimator, describe_pool, discover_pool, score
 from bayespool.collection.rankings import rows
@@ -166,7 +166,7 @@ def _of_runs(collection: Collection, index: npt.NDArray[np.intp]) -> Collection:
         pool=collection.pool.select_runs(index),
         given_run_ids=(),
     )
-    return part.with_pool(np.zeros(len(index), dtype=bool), 0)
+    return forget_pool(part)
 
 
 def _without(collection: Collection, gone: Mask) -> npt.NDArray[np.int32]:

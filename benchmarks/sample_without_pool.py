@@ -16,7 +16,7 @@ import warnings
 from pathlib import Path
 
 import numpy as np
-from at_hand import read
+from at_hand import forget_pool, read
 
 from bayespool import parse_measure
 from bayespool.evidence import score_bounds
@@ -43,13 +43,11 @@ def main() -> None:
         of_none = {"keep": [asked.keep], "n_samples": asked.samples, "estimators": "as-judged"}
         settings = keep_judgments(collection, "P@10", **of_none).settings
         for k, part in enumerate(design.parts(collection, settings), start=1):
-            sample = design.conceal(collection, part, settings)
-            sample = sample.with_pool(np.zeros(len(sample.run_ids), dtype=bool), 0)
+            sample = forget_pool(design.conceal(collection, part, settings))
             for measure in MEASURES:
                 truth = score_bounds(collection, part.run_ids, parse_measure(measure)).low.means()
                 (made,) = PosteriorEstimator(draws=asked.draws).estimate(sample, part.run_ids, measure)
-                assert made.draws is not None
-                low, high = np.quantile(made.draws.means(), [0.025, 0.975], axis=0)
+                low, high = made.interval(0.95)
                 error, holds = made.value - truth, ((low <= truth) & (truth <= high)).mean()
                 slope = np.polyfit(truth, made.value, 1)[0]
                 found = np.abs(error).mean(), error.mean(), (high - low).mean(), holds, slope

@@ -78,9 +78,9 @@ def has_history() -> bool:
     return shutil.which("git") is not None and git("rev-parse", "--is-shallow-repository") == "false"
 
 
-def ages() -> dict[Mark, str]:
+def ages(engines: dict[str, Engine]) -> dict[Mark, str]:
     """Return the marks with the engines that they are older than; empty text for none."""
-    engines, found = read_engines(), {}
+    found = {}
     for mark in read_marks():
         older = [
             f", older than {name} by {n_changes(engines[name], mark.commit, engines[name].commit)} commits"
@@ -96,11 +96,12 @@ def main() -> None:
     if not has_history():
         print("The history is not here, or not all of it: the age of figures cannot be told.")
         return
-    engines, found = read_engines(), ages()
-    for mark, age in found.items():
+    engines = read_engines()
+    age_of = ages(engines)
+    for mark, age in age_of.items():
         day = git("log", "-1", "--format=%as", mark.commit) or "a day that the history lacks"
         print(f"{mark.place}: {mark.command}\n    {mark.commit} of {day}{age}")
-    print(f"\n{len(found)} figures, {sum(map(bool, found.values()))} older than their engine.")
+    print(f"\n{len(age_of)} figures, {sum(map(bool, age_of.values()))} older than their engine.")
     for name, engine in engines.items():
         n = n_changes(engine, engine.commit, "HEAD")
         print(f"{name}: last changed by {engine.commit}, {n} later commits to its files. {engine.why}")

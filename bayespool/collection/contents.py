@@ -1,4 +1,4 @@
-"""What a collection holds: runs, pool, judgments and labels, as dense integer arrays."""
+"""Contents of a collection: runs, pool, judgments and labels, as dense integer arrays."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is found of pairs of runs: differences, ranks, significance, reliability, and which verdicts hold."""
+"""Findings on pairs of runs: differences, ranks, significance, reliability, and which verdicts hold."""
 
 from __future__ import annotations
 

@@ -13,6 +13,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 
 import at_hand
+from at_hand import forget_pool as forget_pool
 
 from bayespool import Collection
 
@@ -43,11 +44,6 @@ def contributors(collection: Collection) -> Iterator[tuple[str, list[str]]]:
     for o in np.unique(collection.organization[collection.pooled]):
         its = collection.pooled & (collection.organization == o)
         yield collection.organizations[o], [collection.run_ids[r] for r in np.flatnonzero(its)]
-
-
-def forget_pool(collection: Collection) -> Collection:
-    """Return the collection as one of which nobody knows which runs were pooled."""
-    return collection.with_pool(np.zeros(len(collection.run_ids), dtype=bool), 0)
 
 
 def markdown(*rows: Any) -> None:

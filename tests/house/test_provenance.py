@@ -51,7 +51,7 @@ def test_marks_name_commands_and_engines_that_there_are() -> None:
 def test_no_figure_is_older_than_its_engine() -> None:
     if not PROVENANCE["has_history"]():
         pytest.skip("the history is not here")
-    older = {mark.place: age for mark, age in PROVENANCE["ages"]().items() if age}
+    older = {mark.place: age for mark, age in PROVENANCE["ages"](PROVENANCE["read_engines"]()).items() if age}
     assert older == {}, "make them anew, or take them out"
 
 
