@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from bayespool.arrays import BoolArray, FloatArray, IndexArray, IntArray, OrderArray
 from bayespool.collection import Collection
+from bayespool.collection.rankings import ranked
 from bayespool.compiled import compiled
 from bayespool.errors import InputError, known_names
 from bayespool.evidence.composition import composition_effects
@@ -480,17 +481,27 @@ def _log_rate(documents: DocumentContext) -> FloatArray:
 
 @_predictor(
     "document",
-    "log of 1 plus the number of pooled runs, its own included, that rank the document in their top 10 to "
-    "30, as deep as the pool",
+    r"log of 1 plus the sum of $1/\log_2(1 + \text{rank})$ over the pooled runs that retrieve the document, at "
+    "any depth",
 )
-def _log_pooled_runs(documents: DocumentContext) -> FloatArray:
-    return np.log1p(_count_runs(documents, documents.collection.pooled))[documents.pair]
+def _log_pooled_mass(documents: DocumentContext) -> FloatArray:
+    collection, mass = documents.collection, np.zeros(len(documents.collection.relevance) + 1)
+    for run in np.flatnonzero(collection.pooled):
+        document, rank = ranked(collection.document, run)
+        mass[document] += 1 / np.log2(2 + rank)  # no document, −1, is the last
+    return np.log1p(mass)[documents.pair]
 
 
-def _count_runs(documents: DocumentContext, runs: BoolArray) -> IndexArray:
-    """Return the number of runs, a mask, that have each document in their top, shape (pair,)."""
-    pair = documents.collection.document[runs, :, : documents.top]
-    return np.bincount(pair[pair >= 0], minlength=len(documents.collection.relevance))
+@_predictor("document", "share of the pooled runs that rank the document in their top 10")
+def _pooled_share(documents: DocumentContext) -> FloatArray:
+    pooled = documents.collection.pooled
+    return _count_runs(documents, pooled, _TOP_DEPTH_RANGE[0]) / max(1, int(pooled.sum()))
+
+
+def _count_runs(documents: DocumentContext, runs: BoolArray, depth: int) -> IndexArray:
+    """Return the number of runs, a mask, that have each document in their top ranks, shape (document,)."""
+    pair = documents.collection.document[runs, :, :depth]
+    return np.bincount(pair[pair >= 0], minlength=len(documents.collection.relevance))[documents.pair]
 
 
 @_predictor(
@@ -499,20 +510,8 @@ def _count_runs(documents: DocumentContext, runs: BoolArray) -> IndexArray:
     "30, as deep as the pool",
 )
 def _log_runs_outside(documents: DocumentContext) -> FloatArray:
-    n_runs = _count_runs(documents, ~documents.collection.pooled)[documents.pair]
+    n_runs = _count_runs(documents, ~documents.collection.pooled, documents.top)
     return np.log(np.maximum(n_runs, 1))
-
-
-@_predictor(
-    "document",
-    "mean over the pooled runs that rank the document in their top 10 to 30, with weights "
-    r"$1/\log_2(1 + \text{rank})$, of what the run's mean `log_pooled_runs` there is in standard deviations "
-    "over runs; that of its own run where no pooled one does",
-)
-def _company_consensus(documents: DocumentContext) -> FloatArray:
-    document = documents.collection.document[:, :, : documents.top]
-    log_runs = np.log1p(_count_runs(documents, documents.collection.pooled))[document]
-    return company_means(documents, np.where(document >= 0, log_runs, np.nan))
 
 
 def company_means(documents: DocumentContext, values: FloatArray) -> FloatArray:

@@ -56,7 +56,11 @@ def label_predictors(collection: Collection) -> dict[str, Predictor]:
         if judge.thresholds:
             text = f"log odds of relevant documents among the unjudged ones of the run, by labels of {by}"
             add(_run_name(judge), text, "ranking", partial(_run_labels, judge=judge))
-            text = f"`company_consensus`, with the mean grade by {by} in place of `log_pooled_runs`"
+            text = (
+                "mean over the pooled runs that rank the document in their top 10 to 30, with weights "
+                rf"$1/\log_2(1 + \text{{rank}})$, of what the run's mean grade by {by} there is in standard "
+                "deviations over runs; that of its own run where no pooled one does"
+            )
             add(_company_name(judge), text, "document", partial(_company_labels, judge=judge))
             text = f"how much more a label by {by} is worth on the topic than on all"
             add(_topic_name(judge), text, "label", partial(_topic_ratio, judge=judge))

@@ -18,6 +18,7 @@ from bayespool.compiled import compiled
 from bayespool.models.formulas import Structure
 
 _MOST_AT_A_TIME = 2**22  # numbers that a step in place makes
+_WIDE = 24  # columns from which products of matrices are faster than a loop
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,7 +271,10 @@ class ParameterPositions:
     def _local_factors(self) -> list[str]:
         """Return the factors to use as locals, chosen to leave the fewest global parameters."""
         groups, slopes = self.structure.groups, self.structure.slopes
-        along = {plate: [n for n in self.scales if groups[n].dim == plate] for plate in _PLATES}
+        predictors = (p for block in self.structure.blocks for p in block.predictors)
+        weighted = {name for p in predictors for name in p.coefficients}  # several effects in an observation
+        free = [name for name in self.scales if name not in weighted]
+        along = {plate: [n for n in free if groups[n].dim == plate] for plate in _PLATES}
         if slopes is not None and slopes in self.scales and along["organization"]:
             along["organization"].append(slopes)
         return max(along.values(), key=lambda names: sum(groups[name].size for name in names))
@@ -310,6 +314,16 @@ class Design(NamedTuple):
         index = np.hstack([np.hstack([t.coefficients[t.owner[some]], t.effects[some]]) for t in terms])
         of_entries = np.concatenate(columns), index, layout.places(index)
         return cls(np.hstack(parts), first, pattern.reshape(-1), *of_entries)
+
+    @property
+    def is_narrow(self) -> bool:
+        """Whether a loop is faster than products of matrices."""
+        return len(self.first) > 2 or self.matrix.shape[1] < _WIDE
+
+    def rows(self) -> list[OrderArray]:
+        """Return the observations of each pattern."""
+        order = np.argsort(self.pattern, kind="stable")
+        return np.split(order, np.searchsorted(self.pattern[order], np.arange(1, len(self.parameters))))
 
     def take(self, rows: OrderArray) -> Design:
         """Return the design of some observations."""
@@ -375,17 +389,35 @@ def add_slopes(design: Design, slope: FloatArray, gradient: FloatArray) -> None:
             gradient[parameters[g, p]] += sums[g, column[p]]
 
 
-@compiled
 def add_curvature(design: Design, weight: FloatArray, total: FloatArray, n_global: int) -> None:
     """Add Zₗᵀ·diag(weight)·Zᵣ of any two predictors, (predictor, predictor, observation), to an arrow."""
-    matrix, first, pattern, column, parameters, place = design
-    sums = np.zeros((len(parameters), matrix.shape[1], matrix.shape[1]))
+    matrix, n_columns = design.matrix, design.matrix.shape[1]
+    sums = np.zeros((len(design.parameters), n_columns, n_columns))
+    if design.is_narrow:
+        _sum_products(design, weight, sums)
+    else:
+        for own, rows in zip(sums, design.rows(), strict=True):
+            part = matrix[rows]
+            own[:] = part.T @ (part * weight[0, 0, rows, None])
+    _add_products(design, sums, total, n_global)
+
+
+@compiled
+def _sum_products(design: Design, weight: FloatArray, sums: FloatArray) -> None:
+    """Sum products of columns over the observations of each pattern, (pattern, column, column)."""
+    matrix, first, pattern, _, _, _ = design
     for m in range(len(weight)):
         for k in range(len(weight)):
             for i in range(len(matrix)):
                 for a in range(first[m], first[m + 1]):
                     for b in range(first[k], first[k + 1]):
                         sums[pattern[i], a, b] += weight[m, k, i] * matrix[i, a] * matrix[i, b]
+
+
+@compiled
+def _add_products(design: Design, sums: FloatArray, total: FloatArray, n_global: int) -> None:
+    """Add what `_sum_products` sums to an arrow."""
+    _, _, _, column, parameters, place = design
     for g in range(len(parameters)):
         for p in range(len(column)):
             for q in range(len(column)):
@@ -395,10 +427,23 @@ def add_curvature(design: Design, weight: FloatArray, total: FloatArray, n_globa
                     total[parameters[g, p], place[g, q]] += sums[g, column[p], column[q]]
 
 
-@compiled
 def covariances(design: Design, covariance: FloatArray, n_global: int) -> FloatArray:
     """Return Zₗ·covariance·Zᵣᵀ for each observation, given an arrow, (observation, predictor, predictor)."""
-    matrix, first, pattern, column, parameters, place = design
+    sums, (matrix, first) = _sum_covariances(design, covariance, n_global), design[:2]
+    result = np.empty((len(matrix), len(first) - 1, len(first) - 1))
+    if design.is_narrow:
+        _multiply(design, sums, result)
+        return result
+    for own, rows in zip(sums, design.rows(), strict=True):
+        part = matrix[rows]
+        result[rows, 0, 0] = ((part @ own) * part).sum(axis=1)
+    return result
+
+
+@compiled
+def _sum_covariances(design: Design, covariance: FloatArray, n_global: int) -> FloatArray:
+    """Return covariances of the sums of parameters that columns multiply, (pattern, column, column)."""
+    matrix, _, _, column, parameters, place = design
     sums = np.zeros((len(parameters), matrix.shape[1], matrix.shape[1]))
     for g in range(len(parameters)):
         for p in range(len(column)):
@@ -409,7 +454,13 @@ def covariances(design: Design, covariance: FloatArray, n_global: int) -> FloatA
                 sums[g, column[p], column[q]] += covariance[row, other]
                 if q < p:
                     sums[g, column[q], column[p]] += covariance[row, other]
-    result = np.empty((len(matrix), len(first) - 1, len(first) - 1))
+    return sums
+
+
+@compiled
+def _multiply(design: Design, sums: FloatArray, result: FloatArray) -> None:
+    """Multiply covariances by the columns of each observation, into ``result``."""
+    matrix, first, pattern, _, _, _ = design
     for i in range(len(matrix)):
         own = sums[pattern[i]]
         for m in range(len(first) - 1):
@@ -421,7 +472,6 @@ def covariances(design: Design, covariance: FloatArray, n_global: int) -> FloatA
                         part += matrix[i, b] * own[a, b]
                     total += matrix[i, a] * part
                 result[i, m, k] = total
-    return result
 
 
 @compiled

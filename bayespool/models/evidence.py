@@ -159,6 +159,8 @@ class LinearEvidence(DigestedEvidence):
         Prior means of slopes, per unit.
     factors : tuple of Factor
         Columns of runs and topics that effects are of.
+    company : ndarray of float, shape (row, organization), or None
+        Weights of organizations' effects in each row, or None if each row has its organization's effect.
     """
 
     query_ids: tuple[str, ...]
@@ -174,6 +176,7 @@ class LinearEvidence(DigestedEvidence):
     unit: FloatArray
     expected: FloatArray
     factors: tuple[Factor, ...] = ()
+    company: FloatArray | None = None
 
     @property
     def n_hidden_by_organization(self) -> IndexArray:
@@ -205,6 +208,8 @@ class LinearEvidence(DigestedEvidence):
         names = ("topic", "organization", "predictors", "n_hidden", "n_hidden_relevant")
         arrays = {n if n.startswith("n_") else f"hidden_{n}": getattr(self, n) for n in names}
         arrays |= {f"hidden_{factor.name}": factor.at(self.run, self.topic) for factor in self.factors}
+        if self.company is not None:
+            arrays["hidden_organization"] = self.company
         return arrays | {"rotation": self.rotation, "hidden_organization_topic": self.cell}
 
     @property
@@ -230,7 +235,10 @@ class LinearEvidence(DigestedEvidence):
     def select_organizations(self, kept: BoolArray) -> LinearEvidence:
         """Return the evidence from selected organizations, given a mask of shape (organization,)."""
         names = ("run", "topic", "predictors", "n_hidden", "n_hidden_relevant")
-        return _select_organizations(self, kept, "organization", names)
+        selected = _select_organizations(self, kept, "organization", names)
+        if self.company is None:
+            return selected
+        return dataclasses.replace(selected, company=self.company[kept[self.organization]][:, kept])
 
     def select_topics(self, kept: BoolArray) -> LinearEvidence:
         """Return the evidence on selected topics, given a mask of shape (topic,)."""
@@ -238,6 +246,8 @@ class LinearEvidence(DigestedEvidence):
         names = ("run", "organization", "predictors", "n_hidden", "n_hidden_relevant")
         arrays = {name: getattr(self, name)[rows] for name in names}
         arrays["topic"] = (np.cumsum(kept) - 1)[self.topic[rows]]
+        if self.company is not None:
+            arrays["company"] = self.company[rows]
         present = tuple(name for name, keep in zip(self.query_ids, kept, strict=True) if keep)
         factors = tuple(factor.select(np.flatnonzero(kept), "topic") for factor in self.factors)
         return dataclasses.replace(self, query_ids=present, factors=factors, **arrays)

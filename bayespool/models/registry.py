@@ -296,33 +296,26 @@ LOTS: ModelSpec = ModelSpec(
     description="documents left out at random, by the judged ones of the sample",
     evidence="documents",
     coefficients={"mu": Prior("Normal", (-1.0, 1.5)), "beta": SLOPE},
-    effects={
-        "topic": Effect("topic"),
-        "organization": Effect("organization"),
-        "interaction": Effect("organization_topic"),
-    },
-    hidden=Linear("mu", "beta", ("topic", "organization", "interaction")),
-    predictors={
-        "log_rank": (-0.3, 0.3),
-        "log_rate": (0.6, 0.7),
-        "log_pooled_runs": (0.8, 0.8),
-        "company_consensus": (0.3, 0.5),
-    },
+    effects={"topic": Effect("topic"), "organization": Effect("organization", Prior("HalfNormal", (1.5,)))},
+    hidden=Linear("mu", "beta", ("topic", "organization")),
+    predictors={"log_rate": (0.6, 0.7), "log_pooled_mass": (1.8, 1.5), "pooled_share": (1.0, 3.0)},
 )
 r"""Model for documents left out of a random sample, fitted to the sampled documents.
 
 .. math::
 
-    \operatorname{logit} p_d = \mu + \mathrm{topic}_{q(d)} + \mathrm{run}_{r(d)}
-    + \mathrm{interaction}_{r(d)q(d)} + \beta \cdot (\log \mathrm{rank}_d, \log \mathrm{rate}_d,
-    \log(1 + \mathrm{runs}_d), \mathrm{company}_d)
+    \operatorname{logit} p_d = \mu + \mathrm{topic}_{q(d)} + \sum_r a_{dr}\, \mathrm{run}_r
+    + \tfrac{1}{7} \sum_{r:\, \mathrm{rank}_{dr} \le 10} \mathrm{top}_r
+    + \beta \cdot \left(\log \mathrm{rate}_d, \log\Bigl(1 + \sum_r \tfrac{1}{\log_2(1 +
+    \mathrm{rank}_{dr})}\Bigr), \mathrm{share}_d\right)
 
 A judged document of the sample and an unjudged one of the same stratum are exchangeable, whichever run
-retrieves them. Each run is an organization of its own here; a document is that of the run that ranks it
-best, the rate that at which its stratum was sampled (strata of likely documents are sampled more), and runs
-counts the pooled runs, or all runs where no pool is known, that rank it in their top 10: documents of many
-runs count in the scores of many. The company is the mean of these runs' consensus, and of their labels where
-there are any, so that a document of good runs is told from one of bad runs.
+retrieves them. A document has the effects of all runs that retrieve it (`bayespool.posterior.lots.Company`),
+with weights :math:`a_{dr} \propto \mathrm{rank}_{dr}^{-1/2}` whose squares add up to 1, and those of runs
+that have it in their top 10; the evidence numbers both as organizations. The rate is the one at which its
+stratum was sampled (strata of likely documents are sampled more). The sum is over the pooled runs, or all runs
+where no pool is known, and the share is that of these with the document in their top 10: how much it counts
+in their mean score.
 """
 
 

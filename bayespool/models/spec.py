@@ -372,6 +372,8 @@ class ModelSpec:
             groups = {name: arrays[f"{of}_{dim}"] for name, dim in dims.items() if dim != _SLOPES}
             for name in crossed:
                 coefficients[name] = np.eye(crossed[name])[groups.pop(name)]
+            if _ORGANIZATION in groups and groups[_ORGANIZATION].ndim == 2:  # weights of each
+                coefficients[_ORGANIZATION] = groups.pop(_ORGANIZATION)
             varying = None
             if _SLOPE in dims and linear.slopes is not None:
                 varying = Varying(_SLOPE, linear.slopes, arrays[f"{of}_organization"])

@@ -222,39 +222,20 @@ class Completion(ReprHTMLMixin):
                 of_documents = self.unknowns.document_mask(topic, failed[chosen])
                 np.minimum(log_odds, FAILED_LOG_ODDS, out=log_odds, where=of_documents)
         if self.lots is not None and (by_lot := self.lots.by_lot[documents]).any():
-            (of_cells,) = cells[len(posterior.components) :]
-            of_lots = self.lots.log_odds(threshold, topic, documents, chosen, of_cells)
-            log_odds[:, by_lot] = of_lots[:, by_lot]
+            log_odds[:, by_lot] = self.lots.log_odds(threshold, topic, documents, chosen)[:, by_lot]
         return log_odds
 
     def cell_effects(self, topic: int) -> list[list[FloatArray]]:
-        """Draw effects of organization × topic for each threshold and model, each of shape (draw, run).
-
-        Those of documents left out at random come last.
-        """
-        run = self.unknowns.run[self.unknowns.on_topic(topic)]
-        effects = self._posterior_cell_effects(self.unknowns, self.posteriors, topic, run)
-        if self.lots is None:
-            return effects
-        of_lots: list[list[FloatArray]] = [[] for _ in effects]
-        if self.lots.posteriors:
-            lots, run = self.lots, self.lots.runs_on(topic)
-            of_lots = self._posterior_cell_effects(lots.unknowns, lots.posteriors, topic, run)
-        return [usual + by_lot for usual, by_lot in zip(effects, of_lots, strict=True)]
-
-    def _posterior_cell_effects(
-        self, unknowns: Unknowns, posteriors: Sequence[ThresholdPosterior], topic: int, run: IndexArray
-    ) -> list[list[FloatArray]]:
-        """Return effects of the runs' organizations on a topic, by threshold and model."""
-        collection = unknowns.collection
-        organization = collection.organization[unknowns.run_index]
+        """Draw effects of organization × topic for each threshold and model, each of shape (draw, run)."""
+        collection, run = self.unknowns.collection, self.unknowns.run[self.unknowns.on_topic(topic)]
+        organization = collection.organization[self.unknowns.run_index]
         is_alone = bool((organization == organization[0]).all())
         present = organization[: min(len(run), 1)] if is_alone else np.unique(organization[run])
         effects_by_threshold = []
         columns: dict[int, slice | BoolArray] = {
             o: slice(None) if is_alone else organization == o for o in present
         }
-        for posterior in posteriors:
+        for posterior in self.posteriors:
             of_threshold, stream = [], posterior.threshold.stream
             standard = dict[tuple[int, int], FloatArray]()  # shared by the models
             for component in posterior.components:

@@ -199,7 +199,10 @@ def _hidden_log_odds(source: Source, draws: Mapping[str, FloatArray], block: sli
     """Return log odds of hidden documents without effects of organization × topic, (draw, row)."""
     e, part = source.evidence, {name: values[block] for name, values in draws.items()}
     organization = e.organization if isinstance(e, LinearEvidence) else e.hidden_organization
-    log_odds = source.spec.log_odds_of_rows(e, part) + part["organization_effect"][:, organization]
+    log_odds = source.spec.log_odds_of_rows(e, part)
+    if isinstance(e, LinearEvidence) and e.company is not None:
+        return log_odds + part["organization_effect"] @ e.company.T
+    log_odds += part["organization_effect"][:, organization]
     if "slope_effect" in part and isinstance(e, LinearEvidence):
         slopes = part["slope_effect"].reshape(len(log_odds), -1, e.predictors.shape[1])
         log_odds += slope_effect(slopes, e.predictors, organization)

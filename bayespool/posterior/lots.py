@@ -2,9 +2,9 @@
 
 Judged documents of a sample are exchangeable with the unjudged ones of the same stratum: the one case in
 which they are direct evidence. Each judgment of the sample is attributed to the run to score that ranks its
-document best, as a judgment that was added for it; documents to complete have the effects of all runs to
-score that retrieve them. Of documents out of reach of the runs to score, which
-count for ideal rankings, numbers are drawn by stratum.
+document best, as a judgment that was added for it; documents, of the sample or to complete, have the effects
+of all runs that retrieve them, at any depth (`Company`). Of documents out of reach of the runs to score,
+which count for ideal rankings, numbers are drawn by stratum.
 """
 
 from __future__ import annotations
@@ -12,31 +12,74 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 from scipy.special import betaln, expit
 
-from bayespool.arrays import BoolArray, FloatArray, IndexArray, IntArray, OrderArray
+from bayespool.arrays import AnyArray, BoolArray, FloatArray, IndexArray, IntArray, OrderArray
 from bayespool.collection import Collection
 from bayespool.collection.contents import DepthPool
 from bayespool.collection.rankings import ranked, within
 from bayespool.evidence import NONRELEVANT, RELEVANT
 from bayespool.evidence.ideals import states
 from bayespool.inference import Engine
+from bayespool.models import LinearEvidence
 from bayespool.models.registry import LOTS
 from bayespool.posterior.drawing import add_shared_effects
 from bayespool.posterior.fitting import fit_prepared
 from bayespool.posterior.mixtures import ThresholdPosterior
-from bayespool.posterior.preparation import FALLBACK_MODEL, ScoringProblem
+from bayespool.posterior.preparation import FALLBACK_MODEL, PreparedModel, ScoringProblem
 from bayespool.posterior.thresholds import Threshold
-from bayespool.posterior.unknowns import DocumentPlaces, Unknowns
+from bayespool.posterior.unknowns import Unknowns
 from bayespool.posterior.work import SharedWork
 from bayespool.randomness import key_of
 
-COMPANY_DEPTH = 10
-"""Deepest rank at which runs share their effects with a document."""
+_TOP, _TOP_WEIGHT = 10, 1 / 7  # ranks, and the weight of a run's effect in these (diary, Samples)
+
+
+@dataclass(frozen=True, eq=False)
+class Company:
+    """Runs that retrieve each document, with weights of their effects.
+
+    A run has two effects. The weights of one are in proportion to 1/√rank, at any depth, and their squares
+    add up to 1 for a document: a good run that ranks it low counts less for it than one that ranks it high.
+    The other adds the same to all documents in the run's top 10.
+    """
+
+    start: IndexArray  # places of document d are ``start[d]`` to ``start[d + 1]``
+    effect: IndexArray  # run r has the effects r and ``n_runs + r``, shape (place,)
+    weight: FloatArray  # shape (place,)
+    n_runs: int
+
+    @classmethod
+    def of(cls, collection: Collection, runs: OrderArray, pair: IntArray) -> Company:
+        """Return which of these runs retrieve each document; the codes are distinct."""
+        position = np.full(len(collection.relevance) + 1, -1)
+        position[pair] = np.arange(len(pair))
+        places: list[AnyArray] = []
+        for place, run in enumerate(runs):
+            documents, rank = ranked(collection.document, run)
+            there = position[documents]
+            has_it = there >= 0
+            places.append(np.array([there[has_it], np.full(has_it.sum(), place), 1 + rank[has_it]]))
+        document, run, rank = np.hstack([*places, np.zeros((3, 0), dtype=np.int64)]).astype(np.int64)
+        total = np.bincount(document, 1 / rank, len(pair))
+        is_top, weight = rank <= _TOP, np.sqrt(1 / (rank * total[document]))
+        document = np.append(document, document[is_top])
+        order = np.argsort(document, kind="stable")
+        return cls(
+            np.searchsorted(document[order], np.arange(len(pair) + 1)),
+            np.append(run, len(runs) + run[is_top])[order],
+            np.append(weight, np.full(is_top.sum(), _TOP_WEIGHT))[order],
+            len(runs),
+        )
+
+    def matrix(self) -> FloatArray:
+        """Return the weights with zeros for other effects, shape (document, effect)."""
+        weights = np.zeros((len(self.start) - 1, 2 * self.n_runs))
+        weights[np.repeat(np.arange(len(weights)), np.diff(self.start)), self.effect] = self.weight
+        return weights
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,10 +88,8 @@ class Lots:
 
     Attributes
     ----------
-    unknowns : Unknowns
-        All documents to complete, of a collection in which each run to score is an organization.
-    places : DocumentPlaces
-        Runs to score that have a document in their top 10, or deeper where none has.
+    company : Company
+        Of the documents to complete; effects are numbered as organizations of the models' evidence.
     by_lot : ndarray of bool, shape (unknown,)
     posteriors : tuple of ThresholdPosterior
         One for each threshold; none where no document to complete was left out at random.
@@ -56,8 +97,7 @@ class Lots:
         Other documents left out at random that reach a threshold and no higher one.
     """
 
-    unknowns: Unknowns
-    places: DocumentPlaces
+    company: Company
     by_lot: BoolArray
     posteriors: tuple[ThresholdPosterior, ...]
     n_elsewhere: IntArray
@@ -67,32 +107,15 @@ class Lots:
         posteriors = tuple(p.select_draws(draws) for p in self.posteriors)
         return dataclasses.replace(self, posteriors=posteriors, n_elsewhere=self.n_elsewhere[:, draws])
 
-    def log_odds(
-        self, threshold: int, topic: int, documents: slice, draws: OrderArray, cells: FloatArray
-    ) -> FloatArray:
-        """Return log odds for a topic's documents at one threshold, shape (draw, document).
-
-        Effects of runs, and ``cells`` of run × topic, are shared by the documents of a run: each document has
-        those of all runs that have it, by weights whose squares add up to 1.
-        """
-        posterior, places = self.posteriors[threshold], self.places.of(documents)
+    def log_odds(self, threshold: int, topic: int, documents: slice, draws: OrderArray) -> FloatArray:
+        """Return log odds for a topic's documents at one threshold, shape (draw, document)."""
+        posterior, company = self.posteriors[threshold], self.company
         (component,), source = posterior.components, posterior.mixture.source[draws]
         log_odds = component.log_odds(source, topic, documents)
-        effect = component.effect[source] + cells[source]
-        weight = self._weight[self.places.span(documents)]
-        add_shared_effects(log_odds, effect, places.start, places.run, weight)
+        effect = component.fit.draws()["organization_effect"][source]
+        start = company.start[documents.start : documents.stop + 1]
+        add_shared_effects(log_odds, effect, start, company.effect, company.weight)
         return log_odds
-
-    @cached_property
-    def _weight(self) -> FloatArray:
-        """Weights of the runs of documents, shape (place,)."""
-        squared = np.log2(1 + self.places.rank) ** -2.0
-        of_document = np.add.reduceat(squared, self.places.start[:-1]) if len(squared) else squared
-        return np.sqrt(squared / of_document[self.places.document])
-
-    def runs_on(self, topic: int) -> IndexArray:
-        """Return the runs whose effects the documents of a topic have, as indices of those to score."""
-        return self.places.run[self.places.span(self.unknowns.on_topic(topic))]
 
     @property
     def note(self) -> str:
@@ -118,12 +141,40 @@ def fit_lots(problems: list[ScoringProblem], engine: Engine, n_draws: int, rando
         by_lot[:] = False
     posteriors: list[ThresholdPosterior] = []
     for problem in of_sample if by_lot.any() else ():
-        prepared = problem, {LOTS.name: problem.prepare(LOTS, {}, credited=True)}
+        prepared = problem, {LOTS.name: _prepare(problem)}
         below = posteriors[-1] if posteriors else None
         posteriors.append(fit_prepared(prepared, None, engine, n_draws, random_seed, below=below)[0])
     n_elsewhere = draw_relevant_elsewhere(unknowns, [p.threshold for p in problems], n_draws, random_seed)
-    places = of_sample[0].places(COMPANY_DEPTH)
-    return Lots(of_sample[0].unknowns, places, by_lot, tuple(posteriors), n_elsewhere)
+    company = Company.of(collection, _company_runs(of_sample[0]), unknowns.pair)
+    return Lots(company, by_lot, tuple(posteriors), n_elsewhere)
+
+
+def _company_runs(problem: ScoringProblem) -> OrderArray:
+    """Return the pooled runs and those to score; a copy of a pooled one is that one."""
+    collection = problem.collection
+    runs = np.append(np.flatnonzero(collection.pooled), collection.run_index(problem.run_ids))
+    return np.unique(_originals(collection, runs))
+
+
+def _originals(collection: Collection, runs: OrderArray) -> OrderArray:
+    """Return the run that each counts as."""
+    return collection.run_index(collection.originals(collection.run_ids[run] for run in runs))
+
+
+def _prepare(problem: ScoringProblem) -> PreparedModel:
+    """Return the model with the sample's judgments, which have the effects of their company."""
+    prepared, runs = problem.prepare(LOTS, {}, credited=True), _company_runs(problem)
+    collection, evidence = problem.collection, prepared.evidence
+    assert isinstance(evidence, LinearEvidence)
+    pair, names = problem.table(prepared.spec, hidden=True).pair, [collection.run_ids[run] for run in runs]
+    evidence = dataclasses.replace(
+        evidence,
+        organizations=(*names, *(f"{name}, top {_TOP}" for name in names)),
+        organization=np.searchsorted(runs, _originals(collection, evidence.run)),
+        company=Company.of(collection, runs, pair).matrix(),
+    )
+    own = np.searchsorted(runs, _originals(collection, collection.run_index(problem.run_ids)))
+    return dataclasses.replace(prepared, evidence=evidence, organization=own)
 
 
 def find_fallback(problem: ScoringProblem) -> str:

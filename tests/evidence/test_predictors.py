@@ -139,10 +139,9 @@ def test_bad_predictors_are_refused(toy_predictor):
 
 
 def test_company_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of x, y and z two have a, b and c, so that means of log(1 + runs) are log 3 and one and two steps less.
+    """Two of three pooled runs have a, at ranks 1 and 2, and c, at ranks 3 and 1; none has h.
 
-    In standard deviations x is √1.5 above z, and y as far below it; a is at ranks 1 of x and 2 of z, c at
-    ranks 3 of x and 1 of y. No pooled run has h. Mean grades are 1, 0 and 1.
+    Mean grades are 1, 0 and 1: x and z are half a deviation times √2 above the mean of runs, y √2 below.
     """
     rankings = {"x": "abc", "y": "cfg", "z": "eab", "new": "ha"}
     organizations = {run: run.upper() for run in rankings}
@@ -163,17 +162,17 @@ def test_company_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
         np.array([names.index(name) for _, _, name in asked], dtype=np.int32),
     )
     assert collection.document[own, 0, :2].tolist() == pair[3:].tolist()
-    of_company = ("company_consensus", "llm of the company")
+    of_company = ("log_pooled_mass", "pooled_share", "llm of the company")
     topic = np.zeros(len(asked), dtype=np.intp)
     few = document_table(collection, run, topic, rank, pair, depth=10, names=of_company)
-    assert not few.any()  # of three runs a deviation says little
+    assert not few[:, 2].any()  # of three runs a deviation says little
     monkeypatch.setattr("bayespool.evidence.predictors._LEAST_RUNS", 3)
     found = document_table(collection, run, topic, rank, pair, depth=10, names=of_company)
-    step, high = np.log(1.5) / 3, 1.5**0.5
-    a = high / (1 + 1 / np.log2(3))
-    alone = (np.log(3) / 2 - np.log(3) + step) / (step * (2 / 3) ** 0.5)
-    assert found[:, 0] == pytest.approx([a, -high / 3, -high, alone, a])
-    assert found[:, 1] == pytest.approx([0.5**0.5, -(0.5**0.5), -(2**0.5), 0.5**0.5, 0.5**0.5])
+    second, third = 1 / np.log2(3), 1 / 2
+    a, c = np.log(2 + second), np.log(2 + third)
+    assert found[:, 0] == pytest.approx([a, c, np.log(1 + second), 0, a])
+    assert found[:, 1] == pytest.approx([2 / 3, 2 / 3, 1 / 3, 0, 2 / 3])
+    assert found[:, 2] == pytest.approx([0.5**0.5, -(0.5**0.5), -(2**0.5), 0.5**0.5, 0.5**0.5])
 
 
 def test_runs_outside_the_pool_by_hand() -> None:

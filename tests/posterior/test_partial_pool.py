@@ -76,27 +76,34 @@ def test_what_could_not_be_sampled_is_not_completed_by_the_sample() -> None:
 
 
 @pytest.mark.filterwarnings("ignore::bayespool.errors.DiagnosticsWarning")
-def test_documents_have_the_effects_comparable_estimates_that_retrieve_them() -> None:
-    """The sixth document of r is the first of s, the fourth its third; r has its others below the top 10."""
+def test_documents_have_the_effects_of_all_runs_that_retrieve_them() -> None:
+    """Run r has all documents in order, s four: by rank at any depth, and alike in the top 10."""
     order = ["d05", "d15", "d03", "d16"]
     ranking = {d: -float(i) for i, d in enumerate(order)}
     collection = sampled(0.5, beside={"s": {f"q{t:02d}": ranking for t in range(N_TOPICS)}})
     completion = POSTERIOR.complete(collection, ("r", "s"), "P@10")
     lots, draws = completion.lots, np.arange(completion.n_draws)
     component = lots.posteriors[0].components[0]
+    effect = component.fit.draws()["organization_effect"].T
+    evidence = component.fit.source.evidence
+
+    def weights_of(name: str) -> Any:
+        ranks = np.array([int(name[1:]) + 1, order.index(name) + 1 if name in order else np.inf])
+        return np.append(np.sqrt(1 / ranks / (1 / ranks).sum()), (ranks <= 10) / 7)
+
+    assert evidence.organizations == ("r", "s", "r, top 10", "s, top 10")
+    assert (effect.std(axis=1) > 0.1).all()
     n_shared = 0
     for topic in range(N_TOPICS):
-        documents, names = lots.unknowns.on_topic(topic), completion.unknowns.doc_ids(topic)
-        cells = completion.cell_effects(topic)[0][-1]
-        effect = (component.effect + cells).T
-        odds = lots.log_odds(0, topic, documents, draws, cells) - component.log_odds(draws, topic, documents)
-        assert (np.abs(cells[:, 1]) > 0).all()
+        documents, names = completion.unknowns.on_topic(topic), completion.unknowns.doc_ids(topic)
+        odds = lots.log_odds(0, topic, documents, draws) - component.log_odds(draws, topic, documents)
         for name, found in zip(names, odds.T, strict=True):
-            ranks = [int(name[1:]) + 1, order.index(name) + 1 if name in order else 99]
-            weights = np.array([1 / np.log2(1 + rank) if rank <= 10 else 0 for rank in ranks])
-            assert found == pytest.approx(weights @ effect / np.sqrt((weights**2).sum()))
-            n_shared += (weights > 0).all()
+            assert found == pytest.approx(weights_of(name) @ effect)
+            n_shared += name in order
     assert n_shared > 5
+    assert {tuple(row) for row in evidence.company.round(9)} <= {
+        tuple(weights_of(f"d{i:02d}").round(9)) for i in range(DEPTH)
+    }
 
 
 @pytest.mark.filterwarnings("ignore::bayespool.errors.DiagnosticsWarning")
