@@ -481,8 +481,8 @@ def _log_rate(documents: DocumentContext) -> FloatArray:
 
 @_predictor(
     "document",
-    r"log of 1 plus the sum of $1/\log_2(1 + \text{rank})$ over the pooled runs that retrieve the document, at "
-    "any depth",
+    r"log of 1 plus the sum of $1/\log_2(1 + \text{rank})$ over the pooled runs that retrieve the document, "
+    "at any depth",
 )
 def _log_pooled_mass(documents: DocumentContext) -> FloatArray:
     collection, mass = documents.collection, np.zeros(len(documents.collection.relevance) + 1)

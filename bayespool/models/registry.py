@@ -313,9 +313,9 @@ A judged document of the sample and an unjudged one of the same stratum are exch
 retrieves them. A document has the effects of all runs that retrieve it (`bayespool.posterior.lots.Company`),
 with weights :math:`a_{dr} \propto \mathrm{rank}_{dr}^{-1/2}` whose squares add up to 1, and those of runs
 that have it in their top 10; the evidence numbers both as organizations. The rate is the one at which its
-stratum was sampled (strata of likely documents are sampled more). The sum is over the pooled runs, or all runs
-where no pool is known, and the share is that of these with the document in their top 10: how much it counts
-in their mean score.
+stratum was sampled (strata of likely documents are sampled more). The sum is over the pooled runs, or all
+runs where no pool is known, and the share is that of these with the document in their top 10: how much it
+counts in their mean score.
 """
 
 
