@@ -62,7 +62,7 @@ def test_labels_are_evidence_where_the_judgments_are_a_sample() -> None:
     )
     assert mine["width"] < 0.85 * alone["width"]
     assert (mine["mae"], mine["kendall_tau_b"]) < (alone["mae"], 1)
-    assert mine["kendall_tau_b"] > alone["kendall_tau_b"]
+    assert mine["kendall_tau_b"] >= alone["kendall_tau_b"]
     assert with_labels.to_frame("runs").equals(again.to_frame("runs"))
 
 
