@@ -307,7 +307,7 @@ def test_the_sampler_finds_what_the_approximation_does() -> None:
     """Types that differ within organizations: means, and the ends of intervals of scores."""
     model, runs = "ratio + (1 | type)", ["new-a", "new-b"]
     one = fit(with_columns(), "P@10", model, run_ids=runs)
-    other = fit(with_columns(), "P@10", model, run_ids=runs, engine="nuts", draws=500, chains=4)
+    other = fit(with_columns(), "P@10", model, run_ids=runs, engine="nuts", draws=1000, chains=4)
     assert other.attrs["engine"] == "nuts"
     for name in ("mu", "beta", "type_effect", "sigma_type", "organization_effect"):
         laplace, nuts = (tree["posterior"][name].stack(sample=("chain", "draw")) for tree in (one, other))
