@@ -207,16 +207,16 @@ def fill_log_odds(
 
 @compiled
 def add_shared_effects(
-    log_odds: FloatArray, effect: FloatArray, start: IndexArray, run: IndexArray, weight: FloatArray
+    log_odds: FloatArray, effect: FloatArray, start: IndexArray, place: IndexArray, weight: FloatArray
 ) -> None:
-    """Add weighted sums of effects (draw, run) to log odds of shape (draw, document), in place.
+    """Add weighted sums of effects (draw, effect) to log odds of shape (draw, document), in place.
 
-    Document j has the runs and weights from ``start[j]`` to ``start[j + 1]``.
+    Document j has the effects at ``place``, and their weights, from ``start[j]`` to ``start[j + 1]``.
     """
     for i in range(log_odds.shape[0]):
         for j in range(log_odds.shape[1]):
             for k in range(start[j], start[j + 1]):
-                log_odds[i, j] += weight[k] * effect[i, run[k]]
+                log_odds[i, j] += weight[k] * effect[i, place[k]]
 
 
 @compiled

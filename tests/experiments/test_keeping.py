@@ -52,7 +52,7 @@ def test_all_judgments_give_the_scores_and_half_of_them_half_of_precision() -> N
 @pytest.mark.filterwarnings("ignore::bayespool.errors.BayespoolWarning")
 def test_labels_are_evidence_where_the_judgments_are_a_sample() -> None:
     """Of the same sample a posterior with labels is nearer to the truth than one without, and repeats."""
-    asked = {"keep": [0.3], "n_samples": 4, "posterior_settings": "draws=50"}
+    asked = {"keep": [0.2], "n_samples": 4, "posterior_settings": "draws=50"}
     without = keep_judgments(small(), "P@10", **asked)
     with_labels, again = (keep_judgments(labeled(), "P@10", **asked) for _ in range(2))
     assert with_labels.settings.labels == ("as-judged", "judge-filled", "posterior-combined")
@@ -62,7 +62,7 @@ def test_labels_are_evidence_where_the_judgments_are_a_sample() -> None:
     )
     assert mine["width"] < 0.85 * alone["width"]
     assert (mine["mae"], mine["kendall_tau_b"]) < (alone["mae"], 1)
-    assert mine["kendall_tau_b"] >= alone["kendall_tau_b"]
+    assert mine["kendall_tau_b"] > alone["kendall_tau_b"]
     assert with_labels.to_frame("runs").equals(again.to_frame("runs"))
 
 
